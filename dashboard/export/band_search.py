@@ -24,16 +24,11 @@ from dashboard.export.targets.c.text import INT_MAX
 
 @dataclass(frozen=True, eq=False)
 class BandSearch:
-    """The best bands for every number of rules up to a limit.
-
-    Attributes
-    ----------
-    costs
-        ``costs[k - 1]`` is the mean penalty in percent of the best bands of at most k rules, over measured
-        cells. A method that was not measured in a cell counts there as the slowest that was.
-    """
+    """The best bands for every number of rules up to a limit."""
 
     compared: Compared
+    #: ``costs[k - 1]`` is the mean penalty in percent of the best bands of at most k rules, over measured cells. A
+    #: method that was not measured in a cell counts there as the slowest that was.
     costs: FloatArray
     _comm: IntArray
     _message: IntArray

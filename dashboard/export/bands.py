@@ -34,36 +34,23 @@ LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Band:
-    """Rules of a range of communicator sizes.
+    """Rules of a range of communicator sizes."""
 
-    Attributes
-    ----------
-    start
-        The smallest communicator size; it reaches to the next band's start.
-    rules
-        ``(smallest size, method index)``, ascending, the first of size 0.
-    """
-
+    #: The smallest communicator size; it reaches to the next band's start.
     start: int
+    #: ``(smallest size, method index)``, ascending, the first of size 0.
     rules: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Bands:
-    """Communicator bands of one collective.
+    """Communicator bands of one collective."""
 
-    Attributes
-    ----------
-    compared
-        What the sizes of rules are compared with.
-    bands
-        Ascending; the first holds for smaller communicators, too.
-    notes
-        What could not be said, in words; empty when the bands decide as the decision function does.
-    """
-
+    #: What the sizes of rules are compared with.
     compared: Compared
+    #: Ascending; the first holds for smaller communicators, too.
     bands: tuple[Band, ...]
+    #: What could not be said, in words; empty when the bands decide as the decision function does.
     notes: tuple[str, ...] = field(default=())
 
     @property

@@ -43,26 +43,17 @@ _DRIVER = Path(__file__).with_name("decide_time.c").read_text(encoding="ascii")
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of deciding, timed.
+    """One way of deciding, timed."""
 
-    Attributes
-    ----------
-    name
-        For people.
-    nanoseconds
-        Of one decision, by the name of the sizes; NaN where it cannot be had.
-    size
-        Bytes of compiled code and data, the names of the methods among them; of Python the source's.
-    lines
-        Of source.
-    tests
-        ``if`` and ``else if`` in the source, the function size of Table 6.6; None where it has none.
-    """
-
+    #: For people.
     name: str
+    #: Of one decision, by the name of the sizes; NaN where it cannot be had.
     nanoseconds: Mapping[str, float]
+    #: Bytes of compiled code and data, the names of the methods among them; of Python the source's.
     size: int | None = None
+    #: Of source.
     lines: int | None = None
+    #: ``if`` and ``else if`` in the source, the function size of Table 6.6; None where it has none.
     tests: int | None = None
 
 

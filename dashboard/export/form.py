@@ -25,20 +25,13 @@ _VERSION_2 = "rule-file-version-2"
 
 @dataclass(frozen=True)
 class Form:
-    """A kind of rules.
+    """A kind of rules."""
 
-    Attributes
-    ----------
-    target
-        In `dashboard.export.TARGETS`.
-    version
-        Series of the Open MPI that reads them.
-    base
-        Text of the complete file that an MPICH itself holds; empty of another library.
-    """
-
+    #: In `dashboard.export.TARGETS`.
     target: str
+    #: Series of the Open MPI that reads them.
     version: str = DEFAULT_VERSION
+    #: Text of the complete file that an MPICH itself holds; empty of another library.
     base: str = ""
 
     @property

@@ -13,31 +13,22 @@ from dashboard.export.library_names import plain_library
 
 @dataclass(frozen=True)
 class KnownFault:
-    """One algorithm of one library.
+    """One algorithm of one library."""
 
-    Attributes
-    ----------
-    library, since, until
-        Name and first and last version, both included; an empty `until` is an open end.
-    collective, number, name
-        The algorithm; `number` is the library's, None where it has none in its rules.
-    case, effect
-        When it happens, and what.
-    only_commutative
-        Whether it is right for all operations that commute, as all of MPI's own do.
-    program
-        Name of a program in `PROGRAMS` that shows it; empty where ``colltune check-methods`` alone does.
-    """
-
+    #: Name and first and last version, both included; an empty `until` is an open end.
     library: str
     since: str
     until: str
+    #: The algorithm; `number` is the library's, None where it has none in its rules.
     collective: str
     number: int | None
     name: str
+    #: When it happens, and what.
     case: str
     effect: str
+    #: Whether it is right for all operations that commute, as all of MPI's own do.
     only_commutative: bool = False
+    #: Name of a program in `PROGRAMS` that shows it; empty where ``colltune check-methods`` alone does.
     program: str = ""
 
     @property

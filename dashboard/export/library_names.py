@@ -52,22 +52,15 @@ NEAREST = "decide beyond the measured sizes as at the nearest one (--beyond near
 
 @dataclass(frozen=True)
 class Choice:
-    """What one rule tells the library to do.
+    """What one rule tells the library to do."""
 
-    Attributes
-    ----------
-    algorithm
-        The library's number; 0 = its own fixed decision.
-    fan_out, segment_size, requests
-        As in a rule; 0 = as the library likes. None requests are not written.
-    component
-        Part of the library that is to answer instead, which no rule can say; empty: tuned, by the algorithm.
-    """
-
+    #: The library's number; 0 = its own fixed decision.
     algorithm: int
+    #: As in a rule; 0 = as the library likes. None requests are not written.
     fan_out: int = 0
     segment_size: int = 0
     requests: int | None = None
+    #: Part of the library that is to answer instead, which no rule can say; empty: tuned, by the algorithm.
     component: str = ""
 
 

@@ -15,20 +15,13 @@ _LISTED = 4
 
 @dataclass(frozen=True)
 class Taken:
-    """What is taken of a rules file, one decision function for each collective.
+    """What is taken of a rules file, one decision function for each collective."""
 
-    Attributes
-    ----------
-    decisions
-        By collective.
-    reasons
-        Why others cannot be said, one line each.
-    further
-        Names of those that come after, by collective.
-    """
-
+    #: By collective.
     decisions: Mapping[str, DecisionFunction]
+    #: Why others cannot be said, one line each.
     reasons: Sequence[str]
+    #: Names of those that come after, by collective.
     further: Mapping[str, Sequence[str]]
 
     def left_out(self, chooses: str, *, most: int) -> list[str]:

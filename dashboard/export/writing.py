@@ -50,27 +50,18 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """What is to be written.
-
-    Attributes
-    ----------
-    decisions
-        One decision function for each collective, or one for several.
-    cubes
-        Measurements by collective, without ``ppn``: what everything is judged by.
-    weights
-        Workload by collective, ``(comm_size, message_size)``.
-    provenance
-        As for `dashboard.export.provenance.describe`: ``statistics`` and ``sources`` by collective.
-    version, most_rules, base
-        As the target takes them, where it does.
-    """
+    """What is to be written."""
 
     target: str
+    #: One decision function for each collective, or one for several.
     decisions: tuple[DecisionFunction, ...]
+    #: Measurements by collective, without ``ppn``: what everything is judged by.
     cubes: Mapping[str, xr.Dataset]
+    #: Workload by collective, ``(comm_size, message_size)``.
     weights: Mapping[str, Any] = field(default_factory=dict)
+    #: As for `dashboard.export.provenance.describe`: ``statistics`` and ``sources`` by collective.
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    #: As the target takes them, where it does.
     version: str = DEFAULT_VERSION
     most_rules: int | None = None
     base: str | None = None
@@ -101,39 +92,27 @@ class Order:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One collective of a written file.
+    """One collective of a written file."""
 
-    Attributes
-    ----------
-    source
-        What was decided.
-    read
-        What the file says, as an independent reader reads it, with the measured methods it stands for; None where
-        there is no reader.
-    notes
-        What the file does not say as it was decided, in words.
-    before, after
-        Penalties of both over the measurements, weighted where there is a workload; None without measurements.
-        What no reader reads is judged as it was handed to its writer, with substitutes for what that lacks.
-    otherwise, cells
-        Measured cells that the file decides otherwise, of how many.
-    tables
-        Penalties cell by cell, as decided and as read back; empty where one of them is not known.
-    limits
-        Of the notes, what programs must heed whose operations do not commute; empty where there is nothing.
-    replaced
-        Whether something stands for methods that the target has not.
-    """
-
+    #: What was decided.
     source: DecisionFunction
+    #: What the file says, as an independent reader reads it, with the measured methods it stands for; None where there
+    #: is no reader.
     read: DecisionFunction | None
+    #: What the file does not say as it was decided, in words.
     notes: tuple[str, ...]
+    #: Penalties of both over the measurements, weighted where there is a workload; None without measurements. What no
+    #: reader reads is judged as it was handed to its writer, with substitutes for what that lacks.
     before: PenaltySummary | None = None
     after: PenaltySummary | None = None
+    #: Measured cells that the file decides otherwise, of how many.
     otherwise: int = 0
     cells: int = 0
+    #: Penalties cell by cell, as decided and as read back; empty where one of them is not known.
     tables: tuple[xr.Dataset, ...] = ()
+    #: Of the notes, what programs must heed whose operations do not commute; empty where there is nothing.
     limits: str = ""
+    #: Whether something stands for methods that the target has not.
     replaced: bool = False
 
     @property
@@ -174,27 +153,18 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """A written file with what is known of it.
+    """A written file with what is known of it."""
 
-    Attributes
-    ----------
-    order
-        What was asked for.
-    text, name
-        The file.
-    parts
-        Its collectives.
-    faults
-        What the linter finds in it.
-    left_out
-        For collectives that the target cannot say, why.
-    """
-
+    #: What was asked for.
     order: Order
+    #: The file.
     text: str
     name: str
+    #: Its collectives.
     parts: tuple[Part, ...]
+    #: What the linter finds in it.
     faults: tuple[Fault, ...]
+    #: For collectives that the target cannot say, why.
     left_out: Mapping[str, str]
 
     @property

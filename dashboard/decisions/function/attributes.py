@@ -34,43 +34,29 @@ _BOTTOM = -(2**63)
 
 @dataclass(frozen=True)
 class Attribute:
-    """One attribute of a collective call.
+    """One attribute of a collective call."""
 
-    Attributes
-    ----------
-    name
-        As in tests and in saved decision functions.
-    title
-        What it is, with its unit.
-    minimum, maximum
-        The smallest and largest value it can take.
-    base
-        The attributes that it is computed from, none of which is derived itself; empty when it is given.
-    single
-        Computes it from one value of each of `base`; None when it is given.
-    many
-        The same for int64 arrays.
-    monotone
-        Whether it only rises, or only falls, with each of `base` while the others stay.
-    c
-        The same as C99 expression of variables named as `base`; ``product(int, long long)`` multiplies
-        without overflow. Not to be evaluated where a base is outside of its C type.
-    python
-        The same as Python expression, with ``product`` likewise.
-    wide
-        Whether its C type is ``long long``, else ``int``.
-    """
-
+    #: As in tests and in saved decision functions.
     name: str
+    #: What it is, with its unit.
     title: str
+    #: The smallest and largest value it can take.
     minimum: int = _BOTTOM + 1
     maximum: int = _TOP
+    #: The attributes that it is computed from, none of which is derived itself; empty when it is given.
     base: tuple[str, ...] = ()
+    #: Computes it from one value of each of `base`; None when it is given.
     single: Callable[..., int] | None = None
+    #: The same for int64 arrays.
     many: Callable[..., IntArray] | None = None
+    #: Whether it only rises, or only falls, with each of `base` while the others stay.
     monotone: bool = False
+    #: The same as C99 expression of variables named as `base`; ``product(int, long long)`` multiplies without overflow.
+    #: Not to be evaluated where a base is outside of its C type.
     c: str = ""
+    #: The same as Python expression, with ``product`` likewise.
     python: str = ""
+    #: Whether its C type is ``long long``, else ``int``.
     wide: bool = False
 
 

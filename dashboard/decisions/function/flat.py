@@ -22,21 +22,14 @@ _BOTTOM = np.iinfo(np.int64).min
 
 @dataclass(frozen=True)
 class Level:
-    """The nodes at one depth, with what the tests above say of each.
+    """The nodes at one depth, with what the tests above say of each."""
 
-    Attributes
-    ----------
-    depth
-        Levels below the root.
-    codes
-        As `FlatTree.codes`, of these nodes.
-    low, high
-        ``(nodes, attributes)`` int64: ``low < value <= high`` holds at the node; the extreme int64
-        values stand for "no bound".
-    """
-
+    #: Levels below the root.
     depth: int
+    #: As `FlatTree.codes`, of these nodes.
     codes: Int32
+    #: ``(nodes, attributes)`` int64: ``low < value <= high`` holds at the node; the extreme int64 values stand for "no
+    #: bound".
     low: IntArray
     high: IntArray
 
@@ -48,28 +41,19 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class FlatTree:
-    """A tree of splits and leaves in breadth-first order, the root first.
+    """A tree of splits and leaves in breadth-first order, the root first."""
 
-    Attributes
-    ----------
-    codes
-        One per node, int32: the method at a leaf, ``-1 - s`` at split number s. Splits are numbered
-        in the same order, so the children of split s follow those of split s - 1.
-    attributes
-        Names of the attributes that are tested.
-    tested
-        ``(splits, tests)`` int16: position in `attributes` of each test. A split with fewer tests
-        than the widest one has tests with an infinite cut at its end.
-    cuts
-        ``(splits, tests)`` float64.
-    widths
-        ``(splits,)`` int8: number of tests of each split.
-    """
-
+    #: One per node, int32: the method at a leaf, ``-1 - s`` at split number s. Splits are numbered in the same order,
+    #: so the children of split s follow those of split s - 1.
     codes: Int32
+    #: Names of the attributes that are tested.
     attributes: tuple[str, ...]
+    #: ``(splits, tests)`` int16: position in `attributes` of each test. A split with fewer tests than the widest one
+    #: has tests with an infinite cut at its end.
     tested: npt.NDArray[np.int16]
+    #: ``(splits, tests)`` float64.
     cuts: FloatArray
+    #: ``(splits,)`` int8: number of tests of each split.
     widths: npt.NDArray[np.int8]
 
     @classmethod

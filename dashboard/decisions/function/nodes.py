@@ -65,18 +65,12 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Tests made together, and where each outcome leads.
+    """Tests made together, and where each outcome leads."""
 
-    Attributes
-    ----------
-    tests
-        At least one. A quadtree has two (communicator size, message size), a binary tree one.
-    children
-        ``2 ** len(tests)``; bit k of a child's position is set when ``tests[k]`` is false, so the
-        first child is where all tests hold.
-    """
-
+    #: At least one. A quadtree has two (communicator size, message size), a binary tree one.
     tests: tuple[Test, ...]
+    #: ``2 ** len(tests)``; bit k of a child's position is set when ``tests[k]`` is false, so the first child is where
+    #: all tests hold.
     children: tuple[Node, ...]
 
     def __post_init__(self) -> None:
@@ -101,17 +95,11 @@ def search_tree(starts: Sequence[int], nodes: Sequence[Node], attribute: str) ->
 
 
 class Rule(NamedTuple):
-    """One rule of a decision function.
+    """One rule of a decision function."""
 
-    Attributes
-    ----------
-    bounds
-        For each attribute that is restricted: ``(low, high)``, meaning ``low < attribute <= high`` (-inf, inf = open).
-    method
-        Index of the method.
-    """
-
+    #: For each attribute that is restricted: ``(low, high)``, meaning ``low < attribute <= high`` (-inf, inf = open).
     bounds: dict[str, tuple[float, float]]
+    #: Index of the method.
     method: int
 
 

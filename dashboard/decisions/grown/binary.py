@@ -16,24 +16,16 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class BinaryTree:
-    """A tree of splits into two, as arrays over its nodes; node 0 is the root.
+    """A tree of splits into two, as arrays over its nodes; node 0 is the root."""
 
-    Attributes
-    ----------
-    yes, no
-        The child where the test holds and the other one; -1 at leaves.
-    tested
-        Position of the tested attribute.
-    cuts
-        The test is ``attribute <= cut``.
-    methods
-        The method of each node as a leaf.
-    """
-
+    #: The child where the test holds and the other one; -1 at leaves.
     yes: IntArray
     no: IntArray
+    #: Position of the tested attribute.
     tested: IntArray
+    #: The test is ``attribute <= cut``.
     cuts: IntArray
+    #: The method of each node as a leaf.
     methods: IntArray
 
     @cached_property

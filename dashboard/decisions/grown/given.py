@@ -20,22 +20,15 @@ READ_BY = ("4.1", "5.0", "6.0")
 
 @dataclass(frozen=True)
 class Given:
-    """A rules file, or another decision that was not made from the measurements.
+    """A rules file, or another decision that was not made from the measurements."""
 
-    Attributes
-    ----------
-    name
-        For people, such as the file's name.
-    decide
-        ``decide(problem, version)``: what it decides over these measurements, its methods those measured where
-        they are the same; `version` is that of the Open MPI that reads it. Raises `OptionError` where it says
-        nothing of the collective.
-    size
-        Bytes of the file.
-    """
-
+    #: For people, such as the file's name.
     name: str
+    #: ``decide(problem, version)``: what it decides over these measurements, its methods those measured where they are
+    #: the same; `version` is that of the Open MPI that reads it. Raises `OptionError` where it says nothing of the
+    #: collective.
     decide: Callable[[Problem, str], DecisionFunction]
+    #: Bytes of the file.
     size: int = 0
 
 

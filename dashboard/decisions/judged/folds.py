@@ -26,27 +26,18 @@ SCHEMES = ("lines", COMM_SIZE, MESSAGE_SIZE, "repetitions")
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """One part that is decided on, and one that is only judged at.
+    """One part that is decided on, and one that is only judged at."""
 
-    Attributes
-    ----------
-    name
-        What is left out, for people.
-    axis
-        ``comm_size``, ``message_size`` or ``repetition``.
-    left_out
-        The sizes that are left out; empty for repetitions.
-    learn, judge
-        The two parts, as problems of the same methods; interpolated times judge nothing.
-    places
-        For each slice of `judge` its position in the whole problem, and its rows and columns there.
-    """
-
+    #: What is left out, for people.
     name: str
+    #: ``comm_size``, ``message_size`` or ``repetition``.
     axis: str
+    #: The sizes that are left out; empty for repetitions.
     left_out: tuple[int, ...]
+    #: The two parts, as problems of the same methods; interpolated times judge nothing.
     learn: Problem
     judge: Problem
+    #: For each slice of `judge` its position in the whole problem, and its rows and columns there.
     places: tuple[Place, ...]
 
     @cached_property

@@ -42,45 +42,33 @@ _TIMED_TURNS = 5
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """What each setting of each family gives.
+    """What each setting of each family gives."""
 
-    Attributes
-    ----------
-    table
-        One row for each setting, families one after another, each from small to large trees:
-
-        ``family``; ``options`` (JSON of what differs from the defaults); ``leaves``, ``nodes``, ``depth``;
-        ``expected_depth`` (levels passed to decide, mean over measured cells: it stands for the time to decide, which
-        `time_to_decide` measures); ``penalty_mean``, ``penalty_median``, ``penalty_p95`` (what 95 % of the cells do not
-        exceed), ``penalty_max`` in percent; ``cells`` that they are over; ``unmeasured`` (those whose chosen method was
-        not measured there, which count by `dashboard.domain.unmeasured.RULE`); ``held_out_mean`` …
-        ``held_out_unmeasured`` the same over cells that were not decided on (NaN and 0 without), ``held_out_error``
-        (standard error of that mean, from its spread over the folds, in points), ``held_out_within`` (mean of those
-        between sizes that were decided on), ``held_out_leaves`` (of the trees that were judged so, in the middle of the
-        folds); ``dominated`` (`beaten` by `value`).
-    decisions
-        The decision function of each row.
-    value
-        Name of the column that ``dominated`` and recommendations go by.
-    skipped
-        For families that do not suit the problem, why.
-    notes
-        What could not be held out, and what unmeasured cells count, for people.
-    scheme
-        What was held out; None when nothing was.
-    held
-        For each row all that is known of it held out; None where nothing was.
-    missing
-        Families that are still to be tried.
-    """
-
+    #: One row for each setting, families one after another, each from small to large trees:
+    #:
+    #: ``family``; ``options`` (JSON of what differs from the defaults); ``leaves``, ``nodes``, ``depth``;
+    #: ``expected_depth`` (levels passed to decide, mean over measured cells: it stands for the time to decide, which
+    #: `time_to_decide` measures); ``penalty_mean``, ``penalty_median``, ``penalty_p95`` (what 95 % of the cells do not
+    #: exceed), ``penalty_max`` in percent; ``cells`` that they are over; ``unmeasured`` (those whose chosen method was
+    #: not measured there, which count by `dashboard.domain.unmeasured.RULE`); ``held_out_mean`` …
+    #: ``held_out_unmeasured`` the same over cells that were not decided on (NaN and 0 without), ``held_out_error``
+    #: (standard error of that mean, from its spread over the folds, in points), ``held_out_within`` (mean of those
+    #: between sizes that were decided on), ``held_out_leaves`` (of the trees that were judged so, in the middle of the
+    #: folds); ``dominated`` (`beaten` by `value`).
     table: pd.DataFrame
+    #: The decision function of each row.
     decisions: tuple[DecisionFunction, ...]
+    #: Name of the column that ``dominated`` and recommendations go by.
     value: str
+    #: For families that do not suit the problem, why.
     skipped: dict[str, str] = field(default_factory=dict)
+    #: What could not be held out, and what unmeasured cells count, for people.
     notes: tuple[str, ...] = ()
+    #: What was held out; None when nothing was.
     scheme: str | None = None
+    #: For each row all that is known of it held out; None where nothing was.
     held: tuple[HeldOut | None, ...] = ()
+    #: Families that are still to be tried.
     missing: tuple[str, ...] = ()
 
 

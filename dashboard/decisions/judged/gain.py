@@ -15,22 +15,15 @@ from dashboard.domain.arrays import FloatArray
 
 
 class Gain(NamedTuple):
-    """Over the cells where the chosen method and the library's own decision were measured.
+    """Over the cells where the chosen method and the library's own decision were measured."""
 
-    Attributes
-    ----------
-    mean
-        Percent less time than the default takes, below 0 for more; mean of the cells, weighted where there is a
-        workload. NaN without any cell that is called.
-    slower, cells
-        In how many of them it takes more time; both count called cells only.
-    both
-        Cells where both were measured, called or not.
-    """
-
+    #: Percent less time than the default takes, below 0 for more; mean of the cells, weighted where there is a
+    #: workload. NaN without any cell that is called.
     mean: float
+    #: In how many of them it takes more time; both count called cells only.
     slower: int
     cells: int
+    #: Cells where both were measured, called or not.
     both: int
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,23 +39,17 @@ DEFAULT, TUNED = "default", "tuned"
 class Launches:
     """What launches differ by beyond what their repetitions show.
 
-    Attributes
-    ----------
-    deviation
-        Relative standard deviation in percent of one method's mean over all launches, 0 or more.
-    freedom
-        Degrees of freedom by which it is known.
-    number
-        How many launches there are.
-
     Raises
     ------
     OptionError
         The deviation is outside its range.
     """
 
+    #: Relative standard deviation in percent of one method's mean over all launches, 0 or more.
     deviation: float = 0.0
+    #: Degrees of freedom by which it is known.
     freedom: float = np.inf
+    #: How many launches there are.
     number: int = 1
 
     def __post_init__(self) -> None:
@@ -85,29 +79,20 @@ ALIKE = Launches()
 
 @dataclass(frozen=True, eq=False)
 class Improvement:
-    """The tuned library against the default, cell by cell.
+    """The tuned library against the default, cell by cell."""
 
-    Attributes
-    ----------
-    collective
-        Which was measured.
-    cells
-        Dims ``comm_size``, ``message_size``: ``default`` and ``tuned`` (seconds), ``improvement``, ``low`` and ``high``
-        (percent, the interval at 1 - `level`), ``p`` (two-sided, corrected), ``outcome`` (position in `OUTCOMES`),
-        ``same`` (both sent the same messages) and, of the logarithm, ``gain`` and its variance ``error``, which is
-        known with ``freedom`` (degrees of freedom).
-    level
-        Of the tests.
-    ppn
-        Processes per node, if the results tell.
-    launches
-        What they differ by, which is in the errors.
-    """
-
+    #: Which was measured.
     collective: str
+    #: Dims ``comm_size``, ``message_size``: ``default`` and ``tuned`` (seconds), ``improvement``, ``low`` and ``high``
+    #: (percent, the interval at 1 - `level`), ``p`` (two-sided, corrected), ``outcome`` (position in `OUTCOMES`),
+    #: ``same`` (both sent the same messages) and, of the logarithm, ``gain`` and its variance ``error``, which is known
+    #: with ``freedom`` (degrees of freedom).
     cells: xr.Dataset
+    #: Of the tests.
     level: float
+    #: Processes per node, if the results tell.
     ppn: int | None = None
+    #: What they differ by, which is in the errors.
     launches: Launches = ALIKE
 
     def count(self, outcome: Outcome) -> int:
@@ -219,41 +204,28 @@ def _tested(logs: xr.Dataset, level: float, launches: Launches) -> dict[str, Flo
 
 @dataclass(frozen=True)
 class Verdict:
-    """One rule of a decision function, judged by the cells that it decides.
+    """One rule of a decision function, judged by the cells that it decides."""
 
-    Attributes
-    ----------
-    node
-        The leaf, as place in the tree.
-    method
-        Its label.
-    bounds
-        As of `dashboard.decisions.function.nodes.Rule`.
-    cells
-        Number of cells measured.
-    mean, min, max
-        Improvement in percent; NaN without cells. The mean is that of the ratios (their geometric one), which is what
-        is tested: in the mean of percents one cell at −900 % would outweigh nine that take half the time.
-    slower
-        Cells that are slower beyond noise by themselves.
-    p
-        That the mean gain is none, two-sided, corrected for the number of rules if asked; NaN where nobody can tell.
-    outcome
-        Of the rule as a whole.
-    default
-        Whether the rule leaves the decision to the library.
-    """
-
+    #: The leaf, as place in the tree.
     node: int
+    #: Its label.
     method: str
+    #: As of `dashboard.decisions.function.nodes.Rule`.
     bounds: Mapping[str, tuple[float, float]]
+    #: Number of cells measured.
     cells: int
+    #: Improvement in percent; NaN without cells. The mean is that of the ratios (their geometric one), which is what is
+    #: tested: in the mean of percents one cell at −900 % would outweigh nine that take half the time.
     mean: float
     min: float
     max: float
+    #: Cells that are slower beyond noise by themselves.
     slower: int
+    #: That the mean gain is none, two-sided, corrected for the number of rules if asked; NaN where nobody can tell.
     p: float
+    #: Of the rule as a whole.
     outcome: Outcome
+    #: Whether the rule leaves the decision to the library.
     default: bool = False
 
 

@@ -20,29 +20,20 @@ _TRACE = 1e-6
 
 
 class PenaltySummary(NamedTuple):
-    """Penalties of all measured cells; percent, NaN when there are none.
+    """Penalties of all measured cells; percent, NaN when there are none."""
 
-    Attributes
-    ----------
-    min, max
-        Over the cells (with a weight above 0).
-    mean, median
-        Plain or weighted, as `penalty` was asked for.
-    unmeasured
-        Cells where something was measured, but not the chosen method; they count by `dashboard.domain.unmeasured.RULE`.
-    cells
-        Cells that have a penalty: all where something was measured, but those whose chosen method these
-        measurements do not have at all. A cell that was judged twice counts twice.
-    p95
-        What 95 % of the cells do not exceed, plain or weighted as the mean is.
-    """
-
+    #: Over the cells (with a weight above 0).
     min: float
     max: float
+    #: Plain or weighted, as `penalty` was asked for.
     mean: float
     median: float
+    #: Cells where something was measured, but not the chosen method; they count by `dashboard.domain.unmeasured.RULE`.
     unmeasured: int
+    #: Cells that have a penalty: all where something was measured, but those whose chosen method these measurements do
+    #: not have at all. A cell that was judged twice counts twice.
     cells: int
+    #: What 95 % of the cells do not exceed, plain or weighted as the mean is.
     p95: float = math.nan
 
     def to_dict(self, *names: str) -> dict[str, Any]:

@@ -35,28 +35,19 @@ FACTS = {
 
 @dataclass(frozen=True, eq=False)
 class Portability:
-    """The decisions of two campaigns, judged by both.
+    """The decisions of two campaigns, judged by both."""
 
-    Attributes
-    ----------
-    problems
-        A and B, with the methods that the decisions were made from.
-    decisions
-        Made from A and from B.
-    table
-        One row for each decision and campaign: ``made`` and ``judged`` (``"A"`` or ``"B"``), ``leaves``, and
-        ``min``, ``max``, ``mean``, ``median`` (percent), ``unmeasured``, ``cells`` as
-        `dashboard.decisions.judged.penalty.PenaltySummary`.
-    penalties
-        What `table` sums up, by the campaigns ``(made, judged)``.
-    left_out
-        How many methods were left out that one campaign only has.
-    """
-
+    #: A and B, with the methods that the decisions were made from.
     problems: tuple[Problem, Problem]
+    #: Made from A and from B.
     decisions: tuple[DecisionFunction, DecisionFunction]
+    #: One row for each decision and campaign: ``made`` and ``judged`` (``"A"`` or ``"B"``), ``leaves``, and ``min``,
+    #: ``max``, ``mean``, ``median`` (percent), ``unmeasured``, ``cells`` as
+    #: `dashboard.decisions.judged.penalty.PenaltySummary`.
     table: pd.DataFrame
+    #: What `table` sums up, by the campaigns ``(made, judged)``.
     penalties: Mapping[tuple[str, str], Sequence[xr.Dataset]]
+    #: How many methods were left out that one campaign only has.
     left_out: int = 0
 
     @property

@@ -20,27 +20,18 @@ _NAMES = {"mean": "mean", "median": "median", "p95": "95th percentile of the", "
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
-    """A tree of a frontier.
+    """A tree of a frontier."""
 
-    Attributes
-    ----------
-    row
-        Its row in the frontier's table.
-    reason
-        Why this one, in words.
-    rule
-        What it was chosen by, in words.
-    best
-        Row of the tree of the least penalty.
-    limit
-        The penalty in percent that was good enough.
-    """
-
+    #: Its row in the frontier's table.
     row: int
     decision: DecisionFunction
+    #: Why this one, in words.
     reason: str
+    #: What it was chosen by, in words.
     rule: str
+    #: Row of the tree of the least penalty.
     best: int
+    #: The penalty in percent that was good enough.
     limit: float
 
 

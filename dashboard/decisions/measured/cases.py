@@ -10,36 +10,24 @@ from dashboard.domain.arrays import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """The cells where something was measured.
+    """The cells where something was measured."""
 
-    Attributes
-    ----------
-    attributes
-        Names of the attributes that may be tested.
-    values
-        ``(case, attribute)`` int64.
-    best
-        ``(case,)`` index into `methods`: the class of the case.
-    times
-        ``(case, method)`` seconds that count (`dashboard.decisions.surfaces.counted`), NaN of methods that the table of
-        the case does not have.
-    weights
-        ``(case,)`` how often a workload calls it; 1 without a workload.
-    where
-        ``(case, 3)``: slice, row and column of the cell.
-    methods
-        The methods.
-    categories
-        For attributes of named values, the names by position.
-    """
-
+    #: Names of the attributes that may be tested.
     attributes: tuple[str, ...]
+    #: ``(case, attribute)`` int64.
     values: IntArray
+    #: ``(case,)`` index into `methods`: the class of the case.
     best: IntArray
+    #: ``(case, method)`` seconds that count (`dashboard.decisions.surfaces.counted`), NaN of methods that the table of
+    #: the case does not have.
     times: FloatArray
+    #: ``(case,)`` how often a workload calls it; 1 without a workload.
     weights: FloatArray
+    #: ``(case, 3)``: slice, row and column of the cell.
     where: IntArray
+    #: The methods.
     methods: tuple[Method, ...]
+    #: For attributes of named values, the names by position.
     categories: dict[str, tuple[str, ...]]
 
     def __len__(self) -> int:

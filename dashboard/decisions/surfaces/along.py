@@ -27,30 +27,21 @@ BEYOND = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """Times of all methods along one axis.
+    """Times of all methods along one axis."""
 
-    Attributes
-    ----------
-    axis, held
-        The size that goes on, and the value of the other one.
-    sizes
-        Ascending, measured ones among them.
-    time, low, high
-        Seconds, ``(method, size)``: what is expected, and the band that holds `surfaces.surface.SURE` of such times;
-        NaN where nothing is known of a method.
-    measured
-        Seconds, ``(method, size)``; NaN where not measured.
-    inside
-        Whether each size lies between the measured ones; figures are of these.
-    """
-
+    #: The size that goes on, and the value of the other one.
     axis: SliceAxis
     held: int
+    #: Ascending, measured ones among them.
     sizes: IntArray
+    #: Seconds, ``(method, size)``: what is expected, and the band that holds `surfaces.surface.SURE` of such times; NaN
+    #: where nothing is known of a method.
     time: FloatArray
     low: FloatArray
     high: FloatArray
+    #: Seconds, ``(method, size)``; NaN where not measured.
     measured: FloatArray
+    #: Whether each size lies between the measured ones; figures are of these.
     inside: BoolArray
 
     @cached_property

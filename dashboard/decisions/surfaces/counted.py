@@ -80,14 +80,9 @@ def _filled(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, en
 
 @dataclass(eq=False)
 class Counted:
-    """Times of one table that decisions are judged by, worked out for the methods that are asked for.
+    """Times of one table that decisions are judged by, worked out for the methods that are asked for."""
 
-    Attributes
-    ----------
-    cube
-        Measurements without ``ppn``, in memory or lazy.
-    """
-
+    #: Measurements without ``ppn``, in memory or lazy.
     cube: xr.Dataset
     _known: dict[int, FloatArray] = field(default_factory=dict)
     _ends: _Ends | None = None
@@ -119,17 +114,11 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """Some lines of a table, whose times are known from all of it.
+    """Some lines of a table, whose times are known from all of it."""
 
-    Attributes
-    ----------
-    around
-        The table.
-    rows, columns
-        Places of communicator and message sizes.
-    """
-
+    #: The table.
     around: Counted | Window
+    #: Places of communicator and message sizes.
     rows: IntArray
     columns: IntArray
 

@@ -51,28 +51,19 @@ instead of the library's own decision: a rule that loses where nobody measured i
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """One table of sizes.
+    """One table of sizes."""
 
-    Attributes
-    ----------
-    times
-        Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
-    comm_sizes, message_sizes
-        Ascending.
-    calls
-        Workload, ``(comm_size, message_size)``; None: all sizes count the same.
-    folding
-        Which methods fold (`surfaces.folding`); None: none.
-    incumbent
-        Place of the library's own decision, which is taken where nothing is known unless another method is so much
-        better at the sizes nearest to it; None: any may be.
-    """
-
+    #: Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
     times: FloatArray
+    #: Ascending.
     comm_sizes: IntArray
     message_sizes: IntArray
+    #: Workload, ``(comm_size, message_size)``; None: all sizes count the same.
     calls: FloatArray | None = None
+    #: Which methods fold (`surfaces.folding`); None: none.
     folding: BoolArray | None = None
+    #: Place of the library's own decision, which is taken where nothing is known unless another method is so much
+    #: better at the sizes nearest to it; None: any may be.
     incumbent: int | None = None
 
     def surfaces(self, predictor: Predictor = PREDICTORS[0]) -> Surfaces:

@@ -31,21 +31,14 @@ CLOSE = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Left:
-    """A table without some lines inside its range, and these lines.
+    """A table without some lines inside its range, and these lines."""
 
-    Attributes
-    ----------
-    learn
-        What is decided on.
-    judge
-        What is judged at, filled in by `surfaces.counted.counted`; NaN where the others tell of no method, as in a
-        corner of the grid beyond which nothing was measured.
-    axis
-        Of `SIZES` the place of that which lines are left out of.
-    """
-
+    #: What is decided on.
     learn: Table
+    #: What is judged at, filled in by `surfaces.counted.counted`; NaN where the others tell of no method, as in a
+    #: corner of the grid beyond which nothing was measured.
     judge: Table
+    #: Of `SIZES` the place of that which lines are left out of.
     axis: int = 0
 
     @property
@@ -69,20 +62,13 @@ class Left:
 
 @dataclass(frozen=True)
 class Judged:
-    """What one way costs at left-out lines.
+    """What one way costs at left-out lines."""
 
-    Attributes
-    ----------
-    name
-        For people.
-    mean
-        Over the folds, percent.
-    error
-        Standard error of that mean over the folds, points; None of a single one.
-    """
-
+    #: For people.
     name: str
+    #: Over the folds, percent.
     mean: float
+    #: Standard error of that mean over the folds, points; None of a single one.
     error: float | None
 
     @property
@@ -161,36 +147,23 @@ def _as_good(values: FloatArray, best: FloatArray) -> bool:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a tree, and what it may ask.
+    """How large a tree, and what it may ask."""
 
-    Attributes
-    ----------
-    kind
-        Of `surfaces.lines.KINDS`.
-    leaves
-        Most leaves.
-    judged
-        What that costs at left-out lines; None where none could be left out.
-    """
-
+    #: Of `surfaces.lines.KINDS`.
     kind: str
+    #: Most leaves.
     leaves: int
+    #: What that costs at left-out lines; None where none could be left out.
     judged: Judged | None
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """What trees of each size cost.
+    """What trees of each size cost."""
 
-    Attributes
-    ----------
-    costs
-        At left-out lines: by leaves and kind, mean penalty of each fold in percent; empty where none could be left out.
-    expected
-        Over predicted times: by kind, percent of the best tree of at most 1, 2, … leaves.
-    """
-
+    #: At left-out lines: by leaves and kind, mean penalty of each fold in percent; empty where none could be left out.
     costs: dict[tuple[int, str], FloatArray]
+    #: Over predicted times: by kind, percent of the best tree of at most 1, 2, … leaves.
     expected: dict[str, FloatArray]
 
     def best(self, most: int) -> Size:

@@ -20,24 +20,16 @@ from dashboard.domain.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Rows and columns of a grid of sizes.
+    """Rows and columns of a grid of sizes."""
 
-    Attributes
-    ----------
-    kind
-        What the rows are laid out by, of `surfaces.lines.KINDS`.
-    places
-        For each row its place among the communicator sizes, ascending.
-    comm_sizes, message_sizes
-        The sizes of rows and columns.
-    boundary
-        First row of which the attribute holds; 0 where rows ascend.
-    """
-
+    #: What the rows are laid out by, of `surfaces.lines.KINDS`.
     kind: str
+    #: For each row its place among the communicator sizes, ascending.
     places: IntArray
+    #: The sizes of rows and columns.
     comm_sizes: IntArray
     message_sizes: IntArray
+    #: First row of which the attribute holds; 0 where rows ascend.
     boundary: int
 
     @classmethod

@@ -59,17 +59,11 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True)
 class Predictor:
-    """A way to predict times between measured ones.
+    """A way to predict times between measured ones."""
 
-    Attributes
-    ----------
-    name
-        For people.
-    smooth
-        Whether times are those of a Gaussian process through the measured ones instead of straight lines between.
-    """
-
+    #: For people.
     name: str
+    #: Whether times are those of a Gaussian process through the measured ones instead of straight lines between.
     smooth: bool = False
 
 
@@ -79,15 +73,10 @@ PREDICTORS = (Predictor("by kind of communicator size"), Predictor("smooth curve
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """Times at wanted sizes.
+    """Times at wanted sizes."""
 
-    Attributes
-    ----------
-    log_time
-        ``(method, comm_size, message_size)``: natural logarithm of the seconds that are expected; NaN where nothing
-        is known of a method.
-    """
-
+    #: ``(method, comm_size, message_size)``: natural logarithm of the seconds that are expected; NaN where nothing is
+    #: known of a method.
     log_time: FloatArray
     _bands: Callable[[], FloatArray]
 

@@ -32,24 +32,16 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is not as it should be.
+    """One thing that is not as it should be."""
 
-    Attributes
-    ----------
-    line
-        Where, from 1; None where it is the file as a whole.
-    severity
-        ``error``: the library refuses the file, or a call fails or is decided by what is not meant;
-        ``warning``: it acts, but hardly as meant; ``note``: good to know.
-    text
-        What was found, and what would be right.
-    effect
-        What the library really does with it.
-    """
-
+    #: Where, from 1; None where it is the file as a whole.
     line: int | None
+    #: ``error``: the library refuses the file, or a call fails or is decided by what is not meant; ``warning``: it
+    #: acts, but hardly as meant; ``note``: good to know.
     severity: Severity
+    #: What was found, and what would be right.
     text: str
+    #: What the library really does with it.
     effect: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,61 +55,40 @@ class Fault:
 
 @dataclass(frozen=True)
 class Listing:
-    """Rules of a collective that are read, but not as a decision function.
+    """Rules of a collective that are read, but not as a decision function."""
 
-    Attributes
-    ----------
-    rules
-        How many.
-    not_by_sizes
-        How many of them go by more than communicator and message size.
-    """
-
+    #: How many.
     rules: int
     methods: tuple[str, ...]
+    #: How many of them go by more than communicator and message size.
     not_by_sizes: int
 
 
 @dataclass(frozen=True)
 class RulesFile:
-    """A rules file as it was read.
+    """A rules file as it was read."""
 
-    Attributes
-    ----------
-    format
-        Such as ``openmpi-1``.
-    title
-        For people.
-    decisions
-        For each collective what the library really does with the file; empty when it refuses it.
-    meant
-        What its author will have meant; the same where there is no doubt.
-    faults
-        In the order of lines.
-    written
-        Rules as they stand in the file, by collective, where the reader tells them.
-    listings
-        Rules that no decision function is made of, by collective.
-    conditions
-        What these may go by besides communicator and message size.
-    generated
-        Whether it was written here.
-    unchanged
-        Collectives that stand as in the file that an MPICH itself holds.
-    text
-        The file.
-    """
-
+    #: Such as ``openmpi-1``.
     format: str
+    #: For people.
     title: str
+    #: For each collective what the library really does with the file; empty when it refuses it.
     decisions: Mapping[str, DecisionFunction]
+    #: What its author will have meant; the same where there is no doubt.
     meant: Mapping[str, DecisionFunction]
+    #: In the order of lines.
     faults: tuple[Fault, ...] = field(default=())
+    #: Rules as they stand in the file, by collective, where the reader tells them.
     written: Mapping[str, int] = field(default_factory=dict)
+    #: Rules that no decision function is made of, by collective.
     listings: Mapping[str, Listing] = field(default_factory=dict)
+    #: What these may go by besides communicator and message size.
     conditions: str = ""
+    #: Whether it was written here.
     generated: bool = False
+    #: Collectives that stand as in the file that an MPICH itself holds.
     unchanged: frozenset[str] = frozenset()
+    #: The file.
     text: str = ""
 
     def of(self, collective: str) -> RulesFile:

@@ -30,25 +30,17 @@ _UNKNOWN = "what these rules cost cannot be told"
 
 @dataclass(frozen=True)
 class Cost:
-    """What the rules of one collective cost over measurements.
+    """What the rules of one collective cost over measurements."""
 
-    Attributes
-    ----------
-    name
-        The collective, as the rules file names it.
-    acted, meant
-        Penalties of what the library does, None where it drops the file, and of what was meant.
-    as_blocks
-        Penalty if the sizes were compared with the block per process, where the library compares totals and the file
-        does not say itself what its sizes are.
-    lacking
-        Methods of the rules that were not measured.
-    """
-
+    #: The collective, as the rules file names it.
     name: str
+    #: Penalties of what the library does, None where it drops the file, and of what was meant.
     acted: PenaltySummary | None
     meant: PenaltySummary
+    #: Penalty if the sizes were compared with the block per process, where the library compares totals and the file
+    #: does not say itself what its sizes are.
     as_blocks: PenaltySummary | None
+    #: Methods of the rules that were not measured.
     lacking: tuple[str, ...]
 
 

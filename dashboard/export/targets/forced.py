@@ -37,26 +37,17 @@ Options = dict[str, str] | None
 
 @dataclass(frozen=True)
 class _Library:
-    """How a library is told.
+    """How a library is told."""
 
-    Attributes
-    ----------
-    title
-        For people.
-    option
-        How one setting is written, from name and value.
-    always
-        Settings that are needed whatever is forced.
-    options
-        Settings of a method; the last argument is the version of Open MPI.
-    algorithm
-        Name of the setting that says the algorithm, from a collective's.
-    """
-
+    #: For people.
     title: str
+    #: How one setting is written, from name and value.
     option: Callable[[str, str], str]
+    #: Settings that are needed whatever is forced.
     always: Mapping[str, str]
+    #: Settings of a method; the last argument is the version of Open MPI.
     options: Callable[[DecisionFunction, Method, str], Options]
+    #: Name of the setting that says the algorithm, from a collective's.
     algorithm: Callable[[str], str]
 
     def fault(self, decision: DecisionFunction, said: Mapping[str, str], version: str) -> KnownFault | None:

@@ -15,26 +15,18 @@ SAME = np.float64(1e-5)
 
 
 class Here(NamedTuple):
-    """Room for the cases of one node.
+    """Room for the cases of one node."""
 
-    Attributes
-    ----------
-    values, classes, weights
-        ``(case,)``; classes are numbered among those that occur, weights are empty when every case is whole.
-    gains, below
-        ``(case,)`` of the cut after each case: its gain, and the number of cases below.
-    sums
-        Of `both_sides`; the first row stays 0.
-    position
-        ``(class,)`` number among those that occur.
-    """
-
+    #: ``(case,)``; classes are numbered among those that occur, weights are empty when every case is whole.
     values: Float32
     classes: Int32
     weights: Float32
+    #: ``(case,)`` of the cut after each case: its gain, and the number of cases below.
     gains: Float32
     below: Float32
+    #: Of `both_sides`; the first row stays 0.
     sums: Float32
+    #: ``(class,)`` number among those that occur.
     position: Int32
 
 

@@ -16,31 +16,22 @@ SLACK = np.float64(0.1)
 
 
 class Work(NamedTuple):
-    """What pruning keeps for each node.
+    """What pruning keeps for each node."""
 
-    Attributes
-    ----------
-    low, high
-        ``(node,)`` where the node's cases are in the room.
-    estimates
-        ``(node,)`` predicted errors.
-    order
-        ``(node,)`` room for the nodes of the subtree in hand.
-    counts, sizes, shares, branches, copy
-        Room for the counts of one node, by class; for its branches; and for its cases.
-    confidence, squared
-        As for `extra_errors`.
-    """
-
+    #: ``(node,)`` where the node's cases are in the room.
     low: IntArray
     high: IntArray
+    #: ``(node,)`` predicted errors.
     estimates: Float32
+    #: ``(node,)`` room for the nodes of the subtree in hand.
     order: Int32
+    #: Room for the counts of one node, by class; for its branches; and for its cases.
     counts: Float32
     sizes: IntArray
     shares: Float32
     branches: Int32
     copy: Int32
+    #: As for `extra_errors`.
     confidence: np.float32
     squared: np.float32
 
@@ -49,19 +40,13 @@ class Room(NamedTuple):
     """The cases: those of a node are in one piece, those of its branches are pieces of it.
 
     Only where a value is unknown do branches get pieces of their own, for cases that go down several.
-
-    Attributes
-    ----------
-    rows
-        Positions in the training table.
-    weights
-        Share of each case; empty when every case is whole.
-    used
-        Number of entries in use.
     """
 
+    #: Positions in the training table.
     rows: Int32
+    #: Share of each case; empty when every case is whole.
     weights: Float32
+    #: Number of entries in use.
     used: int | np.int64
 
 

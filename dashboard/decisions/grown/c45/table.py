@@ -12,32 +12,21 @@ from dashboard.domain.errors import DecisionError
 
 
 class TrainingTable(NamedTuple):
-    """Training cases, as kernels take them.
+    """Training cases, as kernels take them."""
 
-    Attributes
-    ----------
-    values
-        ``(attribute, case)`` float32; of a discrete attribute the position of the value, NaN = unknown.
-    declared
-        ``(attribute,)`` number of values of a discrete attribute, 0 of a continuous one.
-    classes
-        ``(case,)`` int32.
-    class_count
-        Number of classes, whether they occur or not.
-    list_of
-        ``(attribute,)`` the list sorted by a continuous attribute, -1 for a discrete one.
-    ascending
-        ``(list, case)`` known values ascending, then NaN.
-    logs
-        `log_table` for as many cases.
-    """
-
+    #: ``(attribute, case)`` float32; of a discrete attribute the position of the value, NaN = unknown.
     values: Float32
+    #: ``(attribute,)`` number of values of a discrete attribute, 0 of a continuous one.
     declared: Int32
+    #: ``(case,)`` int32.
     classes: Int32
+    #: Number of classes, whether they occur or not.
     class_count: int
+    #: ``(attribute,)`` the list sorted by a continuous attribute, -1 for a discrete one.
     list_of: Int32
+    #: ``(list, case)`` known values ascending, then NaN.
     ascending: Float32
+    #: `log_table` for as many cases.
     logs: FloatArray
 
     @classmethod
@@ -72,83 +61,54 @@ class TrainingTable(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The nodes of one level of a tree that grows, and their cases.
+    """The nodes of one level of a tree that grows, and their cases."""
 
-    Attributes
-    ----------
-    start
-        ``(node + 1,)`` where the cases of each node start in the lists.
-    rows
-        ``(list, case)`` cases of all nodes, in each list sorted by another attribute within the node.
-    weights
-        Likewise the share of each case that is at the node; no columns when every case is whole.
-    above
-        ``(node,)`` the node above, among those of the level above.
-    tested
-        ``(node, attribute)`` whether a discrete attribute was tested on the way.
-    """
-
+    #: ``(node + 1,)`` where the cases of each node start in the lists.
     start: IntArray
+    #: ``(list, case)`` cases of all nodes, in each list sorted by another attribute within the node.
     rows: Int32
+    #: Likewise the share of each case that is at the node; no columns when every case is whole.
     weights: Float32
+    #: ``(node,)`` the node above, among those of the level above.
     above: Int32
+    #: ``(node, attribute)`` whether a discrete attribute was tested on the way.
     tested: BoolArray
 
 
 class Trial(NamedTuple):
-    """What is to be tried at the nodes of a level.
+    """What is to be tried at the nodes of a level."""
 
-    Attributes
-    ----------
-    table, level
-        The training cases, and where they are.
-    is_open
-        ``(node,)`` whether a test is wanted.
-    counts
-        ``(node, class)``.
-    figures
-        ``(3, attribute, node)`` gain, split information and cut, to be filled.
-    """
-
+    #: The training cases, and where they are.
     table: TrainingTable
     level: Level
+    #: ``(node,)`` whether a test is wanted.
     is_open: BoolArray
+    #: ``(node, class)``.
     counts: Float32
+    #: ``(3, attribute, node)`` gain, split information and cut, to be filled.
     figures: Float32
 
 
 class Nodes(NamedTuple):
-    """A tree: its nodes, level by level, the root first.
+    """A tree: its nodes, level by level, the root first."""
 
-    Attributes
-    ----------
-    attribute
-        Attribute that is tested, -1 at a leaf.
-    cut
-        Of a continuous attribute: first branch where ``value <= cut``, else second.
-    first, width
-        Position of the first branch, and number of branches, which follow one another; width 0 at a leaf.
-    label
-        Class of the node: what a leaf is printed with.
-    cases
-        Training cases at the node; 0 where no case came, then `counts` are those of the node above.
-    errors
-        Misclassified training cases; after pruning the number that is predicted for unseen cases.
-    counts
-        ``(node, class)``.
-    groups
-        ``(node, value)`` branch of each value of a discrete attribute, -1 for a value that cannot occur; no
-        columns without value groups, when each value has its own branch.
-    """
-
+    #: Attribute that is tested, -1 at a leaf.
     attribute: Int32
+    #: Of a continuous attribute: first branch where ``value <= cut``, else second.
     cut: Float32
+    #: Position of the first branch, and number of branches, which follow one another; width 0 at a leaf.
     first: Int32
     width: Int32
+    #: Class of the node: what a leaf is printed with.
     label: Int32
+    #: Training cases at the node; 0 where no case came, then `counts` are those of the node above.
     cases: Float32
+    #: Misclassified training cases; after pruning the number that is predicted for unseen cases.
     errors: Float32
+    #: ``(node, class)``.
     counts: Float32
+    #: ``(node, value)`` branch of each value of a discrete attribute, -1 for a value that cannot occur; no columns
+    #: without value groups, when each value has its own branch.
     groups: Int32
 
     @property

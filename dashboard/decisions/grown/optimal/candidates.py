@@ -17,19 +17,13 @@ CHUNK = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Cuts of rectangles, each as numbers of what is cut and of its two sides.
+    """Cuts of rectangles, each as numbers of what is cut and of its two sides."""
 
-    Attributes
-    ----------
-    parent, first, second
-        Numbers of rectangles.
-    size
-        Height plus width of the parent: sides have less.
-    """
-
+    #: Numbers of rectangles.
     parent: IntArray
     first: IntArray
     second: IntArray
+    #: Height plus width of the parent: sides have less.
     size: IntArray
 
     def __len__(self) -> int:

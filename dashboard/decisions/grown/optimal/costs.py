@@ -18,17 +18,11 @@ from dashboard.domain.errors import NothingMeasuredError
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """Penalties of every method over a grid of cells.
+    """Penalties of every method over a grid of cells."""
 
-    Attributes
-    ----------
-    cells
-        ``(method, row, column)``: penalty in percent times the weight of the cell; 0 for all where none was measured.
-    weight
-        Sum of the weights of measured cells: what sums of `cells` are divided by for a mean.
-    """
-
+    #: ``(method, row, column)``: penalty in percent times the weight of the cell; 0 for all where none was measured.
     cells: FloatArray
+    #: Sum of the weights of measured cells: what sums of `cells` are divided by for a mean.
     weight: float
 
     @classmethod

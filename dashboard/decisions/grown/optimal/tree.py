@@ -20,17 +20,11 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A tree over the rectangles of a grid.
+    """A tree over the rectangles of a grid."""
 
-    Attributes
-    ----------
-    spot
-        ``(top, left, height, width)``.
-    sides
-        The two trees of a split, that of smaller sizes first; none for a leaf.
-    """
-
+    #: ``(top, left, height, width)``.
     spot: Spot
+    #: The two trees of a split, that of smaller sizes first; none for a leaf.
     sides: tuple[Tree, ...] = ()
 
     def nodes(self) -> Iterator[Tree]:

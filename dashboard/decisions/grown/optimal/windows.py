@@ -34,42 +34,27 @@ EXACT = 2.0**-44
 
 @dataclass(frozen=True)
 class Goal:
-    """What trees the bound is for.
+    """What trees the bound is for."""
 
-    Attributes
-    ----------
-    value
-        What the best tree that is known is worth, with its price (percent, as `Costs.cells`).
-    leaves
-        The most leaves that a tree worth so little can have.
-    prices
-        Prices per leaf to try.
-    charged
-        The price per leaf that is part of what trees are worth.
-    depth
-        Most levels below the root; None for any.
-    """
-
+    #: What the best tree that is known is worth, with its price (percent, as `Costs.cells`).
     value: float
+    #: The most leaves that a tree worth so little can have.
     leaves: int
+    #: Prices per leaf to try.
     prices: FloatArray
+    #: The price per leaf that is part of what trees are worth.
     charged: float = 0.0
+    #: Most levels below the root; None for any.
     depth: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Places along one axis, from 0 to its number of cells, gathered.
+    """Places along one axis, from 0 to its number of cells, gathered."""
 
-    Attributes
-    ----------
-    starts
-        First place of each window and, at last, the number of places.
-    of
-        For each place the window that it is in.
-    """
-
+    #: First place of each window and, at last, the number of places.
     starts: IntArray
+    #: For each place the window that it is in.
     of: IntArray
 
     @classmethod

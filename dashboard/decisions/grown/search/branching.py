@@ -36,17 +36,6 @@ class Watch:
 class Search:
     """Looks for trees that lose least.
 
-    Parameters
-    ----------
-    cells
-        What to decide.
-    alive
-        Called now and then; raises what is to stop the search.
-    deadline
-        In seconds of the monotonic clock.
-    steps
-        Sets of cells that may still be looked at.
-
     Notes
     -----
     What the sides of a test lose can only grow with their cells. So once a cut is evaluated, all lower
@@ -58,9 +47,13 @@ class Search:
     using dynamic programming* (STreeD), NeurIPS 2023.
     """
 
+    #: What to decide.
     cells: Cells
+    #: Called now and then; raises what is to stop the search.
     alive: Callable[[], None]
+    #: In seconds of the monotonic clock.
     deadline: float = np.inf
+    #: Sets of cells that may still be looked at.
     steps: float = np.inf
     _known: dict[tuple[bytes, int, int], tuple[float, Tree | None]] = field(default_factory=dict)
 

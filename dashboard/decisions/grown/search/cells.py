@@ -22,32 +22,21 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells to decide on, those that no attribute tells apart taken together.
+    """Cells to decide on, those that no attribute tells apart taken together."""
 
-    Attributes
-    ----------
-    attributes
-        Names of what may be tested.
-    distinct
-        For each the values that occur.
-    ranks
-        ``(cell, attribute)`` positions among these.
-    table
-        ``(cell, column)`` what is lost, as `losses` has it; without methods that lose nowhere less than some other one.
-    methods
-        ``(column,)`` index of the method.
-    unmeasured
-        What an unmeasured cell loses.
-    weight
-        Sum of the weights of all cells.
-    """
-
+    #: Names of what may be tested.
     attributes: tuple[str, ...]
+    #: For each the values that occur.
     distinct: tuple[IntArray, ...]
+    #: ``(cell, attribute)`` positions among these.
     ranks: IntArray
+    #: ``(cell, column)`` what is lost, as `losses` has it; without methods that lose nowhere less than some other one.
     table: FloatArray
+    #: ``(column,)`` index of the method.
     methods: IntArray
+    #: What an unmeasured cell loses.
     unmeasured: float
+    #: Sum of the weights of all cells.
     weight: float
 
     @classmethod

@@ -45,27 +45,18 @@ MOST_RULES = 64
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One collective as it will be written.
+    """One collective as it will be written."""
 
-    Attributes
-    ----------
-    source
-        The decision function that it is written for.
-    bands
-        Their methods are positions in `choices`.
-    choices, methods
-        What each rule tells the library, and what that is called.
-    notes
-        What the rules do not say as the decision function does.
-    cost
-        The penalty before and after, where that is so and measurements are known.
-    """
-
+    #: The decision function that it is written for.
     source: DecisionFunction
+    #: Their methods are positions in `choices`.
     bands: Bands
+    #: What each rule tells the library, and what that is called.
     choices: tuple[Choice, ...]
     methods: tuple[Method, ...]
+    #: What the rules do not say as the decision function does.
     notes: tuple[str, ...]
+    #: The penalty before and after, where that is so and measurements are known.
     cost: str = ""
 
     @property

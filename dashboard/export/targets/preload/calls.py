@@ -12,23 +12,15 @@ from string import Template
 
 @dataclass(frozen=True)
 class Call:
-    """One collective.
+    """One collective."""
 
-    Attributes
-    ----------
-    name
-        In MPI.
-    parameters
-        All in C but the communicator, which is the last one; ``COUNT`` stands for the type of counts.
-    size
-        C expression of the message size; ``state`` is what is known of the communicator. Negative: not to be decided.
-    reduces
-        Whether there is an operation, ``op``.
-    """
-
+    #: In MPI.
     name: str
+    #: All in C but the communicator, which is the last one; ``COUNT`` stands for the type of counts.
     parameters: tuple[str, ...]
+    #: C expression of the message size; ``state`` is what is known of the communicator. Negative: not to be decided.
     size: str
+    #: Whether there is an operation, ``op``.
     reduces: bool = False
 
 

@@ -73,40 +73,26 @@ struct colltune_variable {
 
 @dataclass(frozen=True)
 class Switches:
-    """What makes the library take a method; nothing at all where it decides by itself.
+    """What makes the library take a method; nothing at all where it decides by itself."""
 
-    Attributes
-    ----------
-    made
-        Control variables while a communicator is made, which keeps what they say.
-    acting
-        Control variables that act on a call. A text is a name of which the library's number is the value.
-    two
-        Whether the method is for two processes only.
-    own
-        Programs of an own method, for some numbers of processes each; the library is told nothing then.
-    """
-
+    #: Control variables while a communicator is made, which keeps what they say.
     made: Mapping[str, int] = field(default_factory=dict)
+    #: Control variables that act on a call. A text is a name of which the library's number is the value.
     acting: Mapping[str, int | str] = field(default_factory=dict)
+    #: Whether the method is for two processes only.
     two: bool = False
+    #: Programs of an own method, for some numbers of processes each; the library is told nothing then.
     own: tuple[Units, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One collective as it will be written.
-
-    Attributes
-    ----------
-    switches
-        What the library is told for each of its methods; nothing for those that are never decided.
-    notes
-        What is not as decided.
-    """
+    """One collective as it will be written."""
 
     decision: DecisionFunction
+    #: What the library is told for each of its methods; nothing for those that are never decided.
     switches: tuple[Switches, ...]
+    #: What is not as decided.
     notes: tuple[str, ...] = ()
 
     @property
