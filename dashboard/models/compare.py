@@ -39,27 +39,19 @@ Verdict = Literal["exact", "bound", "off"]
 
 
 class Comparison(NamedTuple):
-    """How one formula compares with the simulation.
+    """How one formula compares with the simulation."""
 
-    Attributes
-    ----------
-    collective, algorithm, model, variant
-        Which formula.
-    verdict
-        ``exact``, ``bound`` (never less than the simulation), or ``off``.
-    low, high
-        Least and largest deviation, percent of the simulated time.
-    low_at, high_at
-        Processes and segments where it is so.
-    """
-
+    #: Which formula.
     collective: str
     algorithm: str
     model: ModelName
     variant: Variant
+    #: ``exact``, ``bound`` (never less than the simulation), or ``off``.
     verdict: Verdict
+    #: Least and largest deviation, percent of the simulated time.
     low: float
     high: float
+    #: Processes and segments where it is so.
     low_at: tuple[int, int]
     high_at: tuple[int, int]
 

@@ -43,24 +43,16 @@ Grow = Callable[[Problem], DecisionFunction]
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Models of a network that decide together, or one of them alone.
+    """Models of a network that decide together, or one of them alone."""
 
-    Attributes
-    ----------
-    parameters
-        Of the network.
-    by
-        A model; ``vote``: what most models choose, and of as many the most trusted ones; ``weight``: what those models
-        choose whose trust together is the highest.
-    trust
-        Weight of each model's vote, above 0.
-    variant
-        Of the formulas.
-    """
-
+    #: Of the network.
     parameters: ParameterSet
+    #: A model; ``vote``: what most models choose, and of as many the most trusted ones; ``weight``: what those models
+    #: choose whose trust together is the highest.
     by: str = VOTE
+    #: Weight of each model's vote, above 0.
     trust: Mapping[ModelName, float] = field(default_factory=lambda: TRUST)
+    #: Of the formulas.
     variant: Variant = "corrected"
 
     @property
@@ -103,23 +95,15 @@ class Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class ModelMap:
-    """The decision map that models make.
+    """The decision map that models make."""
 
-    Attributes
-    ----------
-    best
-        ``(comm_size, message_size)``: position in the methods of `known`; -1 where no algorithm works.
-    votes
-        As `best`, for each model that was asked.
-    cube
-        Predicted times: of the model, or with a vote of the most trusted one.
-    known
-        Methods with their models, and those without.
-    """
-
+    #: ``(comm_size, message_size)``: position in the methods of `known`; -1 where no algorithm works.
     best: IntArray
+    #: As `best`, for each model that was asked.
     votes: Mapping[ModelName, IntArray]
+    #: Predicted times: of the model, or with a vote of the most trusted one.
     cube: xr.Dataset
+    #: Methods with their models, and those without.
     known: Covered
 
 

@@ -60,24 +60,16 @@ def listed(*pieces: Expression | Written) -> Written:
 
 @dataclass(frozen=True)
 class Erratum:
-    """One mistake.
+    """One mistake."""
 
-    Attributes
-    ----------
-    where
-        Table, equation or section, of the dissertation where no other publication is named.
-    printed, corrected
-        As mathematics.
-    why
-        The proof.
-    collective, algorithm, model
-        Of a formula; empty otherwise.
-    """
-
+    #: Table, equation or section, of the dissertation where no other publication is named.
     where: str
+    #: As mathematics.
     printed: Written
     corrected: Written
+    #: The proof.
     why: str
+    #: Of a formula; empty otherwise.
     collective: str = ""
     algorithm: str = ""
     model: str = ""

@@ -43,32 +43,22 @@ def gap_at(size: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Fitted parameters.
+    """Fitted parameters."""
 
-    Attributes
-    ----------
-    parameters
-        Of the network.
-    intervals
-        For each fitted number its confidence interval, low and high, SI units; (0, inf) where these measurements do not
-        determine it by itself. They count the scatter of independent residuals: a model that is wrong in a systematic
-        way is not told by them, but by the residuals.
-    level
-        Of the intervals.
-    residuals
-        One row for each cell: ``collective, method, comm_size, message_size, measured, predicted`` (s) and
-        ``residual``, predicted / measured - 1.
-    notes
-        What was assumed and what could not be determined, for people.
-    sources
-        Measurements, for provenance.
-    """
-
+    #: Of the network.
     parameters: PointToPointModel
+    #: For each fitted number its confidence interval, low and high, SI units; (0, inf) where these measurements do not
+    #: determine it by itself. They count the scatter of independent residuals: a model that is wrong in a systematic
+    #: way is not told by them, but by the residuals.
     intervals: Mapping[str, tuple[float, float]]
+    #: Of the intervals.
     level: float
+    #: One row for each cell: ``collective, method, comm_size, message_size, measured, predicted`` (s) and ``residual``,
+    #: predicted / measured - 1.
     residuals: pd.DataFrame
+    #: What was assumed and what could not be determined, for people.
     notes: tuple[str, ...] = ()
+    #: Measurements, for provenance.
     sources: tuple[str, ...] = ()
 
     @property

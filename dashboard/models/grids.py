@@ -24,30 +24,20 @@ ORIGINAL = "original"
 
 @dataclass(frozen=True)
 class Predicted:
-    """Predicted time of a grid.
-
-    Attributes
-    ----------
-    time
-        Seconds; None where a coefficient is missing.
-    improvement
-        Percent over the original; None likewise.
-    phases
-        Seconds of each phase, from the first dimension on.
-    missing
-        Why there is no time; empty when there is.
-    inside
-        Algorithm of each phase, where it is known.
-    unfitted
-        As of `dashboard.models.fitted_runtime.unfitted`, of all phases.
-    """
+    """Predicted time of a grid."""
 
     grid: Grid
+    #: Seconds; None where a coefficient is missing.
     time: float | None
+    #: Percent over the original; None likewise.
     improvement: float | None
+    #: Seconds of each phase, from the first dimension on.
     phases: tuple[float, ...] = ()
+    #: Why there is no time; empty when there is.
     missing: str = ""
+    #: Algorithm of each phase, where it is known.
     inside: tuple[str, ...] = ()
+    #: As of `dashboard.models.fitted_runtime.unfitted`, of all phases.
     unfitted: Mapping[str, str] = field(default_factory=dict)
 
 

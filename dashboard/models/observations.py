@@ -22,24 +22,16 @@ from loaders.collectives import REDUCING
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Measured times of some methods.
+    """Measured times of some methods."""
 
-    Attributes
-    ----------
-    cells
-        A row for each time: ``collective, algorithm`` as the models call them, ``method`` (its label), ``comm_size,
-        message_size`` and ``segment_size`` (processes; bytes, 0 = not segmented), ``measured`` (s).
-    missing
-        Labels of the methods that no model covers.
-    sources
-        For provenance.
-    variant
-        Formulas that they are explained by.
-    """
-
+    #: A row for each time: ``collective, algorithm`` as the models call them, ``method`` (its label), ``comm_size,
+    #: message_size`` and ``segment_size`` (processes; bytes, 0 = not segmented), ``measured`` (s).
     cells: pd.DataFrame
+    #: Labels of the methods that no model covers.
     missing: tuple[str, ...] = ()
+    #: For provenance.
     sources: tuple[str, ...] = ()
+    #: Formulas that they are explained by.
     variant: Variant = "corrected"
 
     @property

@@ -26,23 +26,15 @@ FAR = 2.0**62
 
 @dataclass(frozen=True)
 class Range:
-    """What a parameter may be.
+    """What a parameter may be."""
 
-    Attributes
-    ----------
-    symbol
-        As in the formulas.
-    unit
-        ``s`` or ``s/B``.
-    zero
-        Whether 0 is allowed.
-    high
-        Largest value that is believed: above it, the unit was most likely mistaken.
-    """
-
+    #: As in the formulas.
     symbol: str
+    #: ``s`` or ``s/B``.
     unit: Literal["s", "s/B"]
+    #: Whether 0 is allowed.
     zero: bool
+    #: Largest value that is believed: above it, the unit was most likely mistaken.
     high: float
 
     def check(self, name: str, value: float) -> None:
@@ -197,27 +189,19 @@ class LogGP(PointToPoint):
 
 @dataclass(frozen=True)
 class PLogP(PointToPoint):
-    """A message takes ``L + g(m)`` (equation 4.4); gap and overheads are measured at some sizes.
-
-    Attributes
-    ----------
-    latency
-        L, s.
-    sizes
-        Message sizes of the measurements, B, ascending.
-    gap, send_overhead, receive_overhead
-        g, o_s and o_r at these sizes, s, and lines between them; below the first size they stay,
-        above the last they go on as between the last two.
-    gamma, delta
-        Computing and copying a byte, s/B.
-    """
+    """A message takes ``L + g(m)`` (equation 4.4); gap and overheads are measured at some sizes."""
 
     name: ClassVar[ModelName] = "plogp"
+    #: L, s.
     latency: float = field(metadata={"range": Range("L", "s", zero=False, high=LONGEST)})
+    #: Message sizes of the measurements, B, ascending.
     sizes: tuple[float, ...]
+    #: g, o_s and o_r at these sizes, s, and lines between them; below the first size they stay, above the last they go
+    #: on as between the last two.
     gap: tuple[float, ...]
     send_overhead: tuple[float, ...]
     receive_overhead: tuple[float, ...]
+    #: Computing and copying a byte, s/B.
     gamma: float = _parameter("gamma", per_byte=True, zero=True, default=0.0)
     delta: float = _parameter("delta", per_byte=True, zero=True, default=0.0)
 

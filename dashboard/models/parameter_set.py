@@ -19,21 +19,14 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class ParameterSet:
-    """What is known of one network.
+    """What is known of one network."""
 
-    Attributes
-    ----------
-    name
-        For people.
-    parameters
-        By model; each is what `dashboard.models.p2p` takes.
-    provenance
-        Where they come from: ``how`` they were got, from which ``sources``, what was ``assumed``, …; anything that
-        JSON takes.
-    """
-
+    #: For people.
     name: str
+    #: By model; each is what `dashboard.models.p2p` takes.
     parameters: Mapping[ModelName, PointToPointModel]
+    #: Where they come from: ``how`` they were got, from which ``sources``, what was ``assumed``, …; anything that JSON
+    #: takes.
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

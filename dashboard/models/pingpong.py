@@ -33,20 +33,13 @@ TABLE_COLUMNS = ("bytes", "halfrtt_median_us", "gap_us", "os_us", "or_us")
 
 @dataclass(frozen=True, eq=False)
 class PingPong:
-    """Times of messages from one process to another.
+    """Times of messages from one process to another."""
 
-    Attributes
-    ----------
-    size
-        Bytes, ascending.
-    time
-        One way, s: half a round trip.
-    sources
-        Where they come from, for provenance.
-    """
-
+    #: Bytes, ascending.
     size: FloatArray
+    #: One way, s: half a round trip.
     time: FloatArray
+    #: Where they come from, for provenance.
     sources: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -26,18 +26,12 @@ from loaders.methods import MethodKey, method_label
 
 @dataclass(frozen=True, eq=False)
 class Covered:
-    """Methods of one collective that there are models of.
-
-    Attributes
-    ----------
-    models
-        By method, in the order of the results.
-    missing
-        Labels of the methods that no model covers.
-    """
+    """Methods of one collective that there are models of."""
 
     collective: str
+    #: By method, in the order of the results.
     models: Mapping[Method, CollectiveModel]
+    #: Labels of the methods that no model covers.
     missing: tuple[str, ...] = ()
 
     @classmethod

@@ -26,24 +26,16 @@ class Runtime(Protocol):
 
 @dataclass(frozen=True)
 class Printed:
-    """``startup + (base + growth f(p)) b``, as printed.
+    """``startup + (base + growth f(p)) b``, as printed."""
 
-    Attributes
-    ----------
-    name
-        What it is of; said when a coefficient is missing.
-    form
-        f.
-    base, growth
-        τ and t_c, µs/B; None where it is not printed.
-    startup
-        τ1, s.
-    """
-
+    #: What it is of; said when a coefficient is missing.
     name: str
+    #: f.
     form: Form
+    #: τ and t_c, µs/B; None where it is not printed.
     base: float | None
     growth: float | None
+    #: τ1, s.
     startup: float = 0.0
 
     def seconds(self, comm_size: int, message_size: float) -> float:
@@ -57,17 +49,11 @@ class Printed:
 
 @dataclass(frozen=True)
 class Pieces:
-    """One function after the other: the first whose limits hold.
+    """One function after the other: the first whose limits hold."""
 
-    Attributes
-    ----------
-    pieces
-        As ``(holds, function)``; ``holds(comm_size, total)`` is told processes and what all blocks come to, bytes.
-    most
-        Processes of the last piece.
-    """
-
+    #: As ``(holds, function)``; ``holds(comm_size, total)`` is told processes and what all blocks come to, bytes.
     pieces: tuple[tuple[Callable[[int, float], bool], Runtime], ...]
+    #: Processes of the last piece.
     most: float = math.inf
 
     def seconds(self, comm_size: int, message_size: float) -> float:
@@ -84,14 +70,9 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Sum:
-    """Collectives one after the other, as a library makes one of others.
+    """Collectives one after the other, as a library makes one of others."""
 
-    Attributes
-    ----------
-    parts
-        As ``(function, blocks)``: `blocks` whether its bytes are those of all processes' blocks together.
-    """
-
+    #: As ``(function, blocks)``: `blocks` whether its bytes are those of all processes' blocks together.
     parts: tuple[tuple[Runtime, bool], ...]
 
     def seconds(self, comm_size: int, message_size: float) -> float:

@@ -30,34 +30,23 @@ _TEXT = {"linear": "p", "logarithmic": "log2(p)", "floor_logarithmic": "floor(lo
 
 @dataclass(frozen=True)
 class RuntimeFunction:
-    """``t(p, b) = startup + (base + growth f(p)) b`` over a range of processes.
+    """``t(p, b) = startup + (base + growth f(p)) b`` over a range of processes."""
 
-    Attributes
-    ----------
-    form
-        f: p, log2 p or ⌊log2(p - 1)⌋.
-    startup
-        τ1, s; None where the function has none.
-    base, growth
-        τ and t_c, s/B; either may be negative.
-    intervals
-        Confidence interval of each coefficient, of `LEVEL`.
-    comm_range, message_range
-        Least and greatest size that it was fitted to: processes, bytes.
-    error
-        Median absolute relative residual, percent.
-    comm_sizes
-        Number of communicator sizes that it was fitted to; of fewer than `TELLING` the form is not known.
-    """
-
+    #: f: p, log2 p or ⌊log2(p - 1)⌋.
     form: Form
+    #: τ1, s; None where the function has none.
     startup: float | None
+    #: τ and t_c, s/B; either may be negative.
     base: float
     growth: float
+    #: Confidence interval of each coefficient, of `LEVEL`.
     intervals: dict[str, tuple[float, float]]
+    #: Least and greatest size that it was fitted to: processes, bytes.
     comm_range: tuple[int, int]
     message_range: tuple[int, int]
+    #: Median absolute relative residual, percent.
     error: float
+    #: Number of communicator sizes that it was fitted to; of fewer than `TELLING` the form is not known.
     comm_sizes: int = TELLING
 
     def predict(self, comm_size: npt.ArrayLike, message_size: npt.ArrayLike) -> FloatArray:

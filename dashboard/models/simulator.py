@@ -85,17 +85,11 @@ class Message(NamedTuple):
 
 @dataclass
 class Run:
-    """A finished run.
+    """A finished run."""
 
-    Attributes
-    ----------
-    finished
-        When each process was done, s.
-    events, messages
-        For a time line: what the processors did, and the messages between them.
-    """
-
+    #: When each process was done, s.
     finished: list[float]
+    #: For a time line: what the processors did, and the messages between them.
     events: list[Event] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
 

@@ -23,17 +23,11 @@ AXES = ("message_size", "nodes", "ppn")
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """Lower borders on each axis, the first 0, and the point that stands for each bin.
+    """Lower borders on each axis, the first 0, and the point that stands for each bin."""
 
-    Attributes
-    ----------
-    borders
-        Ascending float64 of message size (bytes), nodes and processes per node.
-    points
-        Of the same lengths: at which the regressions are asked.
-    """
-
+    #: Ascending float64 of message size (bytes), nodes and processes per node.
     borders: tuple[FloatArray, ...]
+    #: Of the same lengths: at which the regressions are asked.
     points: tuple[FloatArray, ...]
 
     @classmethod

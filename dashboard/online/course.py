@@ -41,28 +41,19 @@ def _silent(_share: float, _words: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What was learnt in each iteration.
-
-    Attributes
-    ----------
-    iterations
-        What is told of each: ``iteration``, ``timings`` so far, ``boxes`` (see `dashboard.online.simulation.QUANTILES`;
-        times of calls by the best known mean at their sizes), and of a simulation all that it judges.
-    models
-        What was learnt in each.
-    cells
-        All timings as `dashboard.online.learn.summarise` has them.
-    own
-        What the library's own decision takes: ``collective, message_size, nodes, ppn, time`` (seconds).
-    truth
-        What methods really take in the last iteration: the same and ``alg``; empty where only timings are known.
-    """
+    """What was learnt in each iteration."""
 
     table: AlgTable
+    #: What is told of each: ``iteration``, ``timings`` so far, ``boxes`` (see `dashboard.online.simulation.QUANTILES`;
+    #: times of calls by the best known mean at their sizes), and of a simulation all that it judges.
     iterations: list[dict[str, Any]]
+    #: What was learnt in each.
     models: list[SelectionModel]
+    #: All timings as `dashboard.online.learn.summarise` has them.
     cells: pd.DataFrame
+    #: What the library's own decision takes: ``collective, message_size, nodes, ppn, time`` (seconds).
     own: pd.DataFrame
+    #: What methods really take in the last iteration: the same and ``alg``; empty where only timings are known.
     truth: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
@@ -122,21 +113,14 @@ def _truth_of(scenario: Scenario, iteration: int) -> tuple[pd.DataFrame, pd.Data
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What a folder has kept: its timings, and the calls that judged what was learnt.
-
-    Attributes
-    ----------
-    calls
-        ``run, iteration`` and what `loaders.online.run_of` gives.
-    judged
-        The same of evaluations, with ``kind``: ``default`` or ``tuned``.
-    memo
-        Keeps what was learnt of the same timings, by iteration.
-    """
+    """What a folder has kept: its timings, and the calls that judged what was learnt."""
 
     folder: Folder
+    #: ``run, iteration`` and what `loaders.online.run_of` gives.
     calls: pd.DataFrame
+    #: The same of evaluations, with ``kind``: ``default`` or ``tuned``.
     judged: pd.DataFrame
+    #: Keeps what was learnt of the same timings, by iteration.
     memo: dict[Any, dict[Any, Any]] = field(default_factory=dict)
 
     @classmethod

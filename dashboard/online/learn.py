@@ -90,20 +90,13 @@ def since_change(cells: pd.DataFrame, factor: float) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Predicts times of one method.
+    """Predicts times of one method."""
 
-    Attributes
-    ----------
-    predict
-        ``predict(points)``: seconds at ``(point, axis)`` of message size, nodes and processes per node.
-    timings
-        It was made from.
-    least
-        The shortest of them, seconds: no prediction is below it.
-    """
-
+    #: ``predict(points)``: seconds at ``(point, axis)`` of message size, nodes and processes per node.
     predict: Callable[[FloatArray], FloatArray]
+    #: It was made from.
     timings: int
+    #: The shortest of them, seconds: no prediction is below it.
     least: float
 
 

@@ -24,21 +24,14 @@ def _check_number(name: str, value: float, most: float = math.inf) -> None:
 
 @dataclass(frozen=True)
 class Noise:
-    """Spread of timings.
+    """Spread of timings."""
 
-    Attributes
-    ----------
-    sigma
-        Of the logarithm of a call's time.
-    outliers
-        Share of calls that take longer by a factor between those of `outlier_factor`.
-    allocation
-        Of the logarithm of a factor that all calls of a run have in common.
-    """
-
+    #: Of the logarithm of a call's time.
     sigma: float = 0.25
+    #: Share of calls that take longer by a factor between those of `outlier_factor`.
     outliers: float = 0.02
     outlier_factor: tuple[float, float] = (2.0, 20.0)
+    #: Of the logarithm of a factor that all calls of a run have in common.
     allocation: float = 0.0
 
     def __post_init__(self) -> None:
@@ -62,23 +55,16 @@ class Noise:
 
 @dataclass(frozen=True)
 class Processes:
-    """When processes come to a call and leave it, and how their clocks go.
+    """When processes come to a call and leave it, and how their clocks go."""
 
-    Attributes
-    ----------
-    arrivals
-        ``none``: all at once; ``uniform``: within `spread` seconds; ``late``: one comes `spread` after all others;
-        ``recurring``: each call as the one before.
-    profiles
-        By method: all leave together (``equal``), one after the other as from a chain (``staggered``), or one of each
-        two early (``pairs``); Steiner, Figure 4.3.
-    clock_offset, clock_drift
-        Seconds, and seconds per call, of the spread of clocks between processes.
-    """
-
+    #: ``none``: all at once; ``uniform``: within `spread` seconds; ``late``: one comes `spread` after all others;
+    #: ``recurring``: each call as the one before.
     arrivals: str = "none"
     spread: float = 0.0
+    #: By method: all leave together (``equal``), one after the other as from a chain (``staggered``), or one of each
+    #: two early (``pairs``); Steiner, Figure 4.3.
     profiles: Mapping[str, str] = field(default_factory=dict)
+    #: Seconds, and seconds per call, of the spread of clocks between processes.
     clock_offset: float = 0.0
     clock_drift: float = 0.0
 

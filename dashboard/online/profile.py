@@ -25,23 +25,15 @@ SIZES = ["collective", "comm_size", "message_size", "ppn"]
 
 
 class Traced(NamedTuple):
-    """What traces tell.
+    """What traces tell."""
 
-    Attributes
-    ----------
-    calls
-        All of them, as `loaders.online.run_of` gives them, with ``run`` and ``method``.
-    ranks
-        Of each run its ``ranks``, and how many of their traces are ``missing``, ``damaged`` and ``empty``.
-    watched
-        Collectives whose calls are traced, and in how many of the runs; others and nonblocking calls are not.
-    notes
-        What cannot be used and why, by file.
-    """
-
+    #: All of them, as `loaders.online.run_of` gives them, with ``run`` and ``method``.
     calls: pd.DataFrame
+    #: Of each run its ``ranks``, and how many of their traces are ``missing``, ``damaged`` and ``empty``.
     ranks: list[dict[str, Any]]
+    #: Collectives whose calls are traced, and in how many of the runs; others and nonblocking calls are not.
     watched: Counter[str]
+    #: What cannot be used and why, by file.
     notes: dict[str, str]
 
 
@@ -106,17 +98,11 @@ def workload_text(calls: pd.DataFrame) -> str:
 
 
 class Loss(NamedTuple):
-    """What calls take by the methods that the programs took, and by the best method at their sizes, as measured.
+    """What calls take by the methods that the programs took, and by the best method at their sizes, as measured."""
 
-    Attributes
-    ----------
-    judged
-        Of the calls: those whose method was measured at their sizes, or at the nearest ones.
-    present, best
-        Seconds of these calls together.
-    """
-
+    #: Of the calls: those whose method was measured at their sizes, or at the nearest ones.
     judged: float
+    #: Seconds of these calls together.
     present: float
     best: float
 

@@ -22,30 +22,20 @@ _ALL_CALLS = str(2**32 - 1)
 
 @dataclass(frozen=True)
 class Plan:
-    """What a loop runs.
+    """What a loop runs."""
 
-    Attributes
-    ----------
-    runs
-        Commands in mode tuning.
-    evaluate
-        Commands in modes tuned and default, which are never learnt from.
-    each
-        So many of `runs`, drawn at random, in an iteration, none of them twice; None: all of them.
-    every
-        Iterations between evaluations.
-    seconds
-        That a run may take.
-    slurm
-        What each run of a batch asks Slurm for, as a job of an array; None: they run here, one after the other.
-    """
-
+    #: Commands in mode tuning.
     runs: tuple[tuple[str, ...], ...]
+    #: Commands in modes tuned and default, which are never learnt from.
     evaluate: tuple[tuple[str, ...], ...] = ()
     iterations: int = 10
+    #: So many of `runs`, drawn at random, in an iteration, none of them twice; None: all of them.
     each: int | None = None
+    #: Iterations between evaluations.
     every: int = 10
+    #: That a run may take.
     seconds: float | None = None
+    #: What each run of a batch asks Slurm for, as a job of an array; None: they run here, one after the other.
     slurm: Request | None = None
 
 

@@ -21,26 +21,17 @@ _PATIENCE_S = 5.0
 
 
 class Run(NamedTuple):
-    """A run that belongs to a loop.
+    """A run that belongs to a loop."""
 
-    Attributes
-    ----------
-    name
-        By which its traces are known; draws depend on it.
-    command
-        Its words.
-    mode
-        One of off, trace, tuning and tuned.
-    out
-        The folder of its traces, within that of the tuning.
-    calls
-        How many calls of a communicator are noted; None: as the library likes.
-    """
-
+    #: By which its traces are known; draws depend on it.
     name: str
+    #: Its words.
     command: tuple[str, ...]
+    #: One of off, trace, tuning and tuned.
     mode: str
+    #: The folder of its traces, within that of the tuning.
     out: str = "traces"
+    #: How many calls of a communicator are noted; None: as the library likes.
     calls: str | None = None
 
     def traced(self, folder: Folder) -> bool:

@@ -42,35 +42,25 @@ class Drift:
 
 @dataclass(frozen=True, eq=False)
 class Scenario:
-    """All of a simulation but its seed and length.
-
-    Attributes
-    ----------
-    machine
-        Nodes, and cores per node.
-    truths
-        By collective.
-    called, judged
-        By collective the calls that runs draw from, each as likely as the others, and those that choices are judged by.
-    calls, runs
-        Calls of a run, and runs of an iteration.
-    metric
-        What is taken for the time of a call: see `dashboard.online.noise.METRICS`.
-    logic
-        How methods are chosen while they are tried, one of `dashboard.online.logics.LOGICS`.
-    """
+    """All of a simulation but its seed and length."""
 
     name: str
+    #: Nodes, and cores per node.
     machine: tuple[int, int]
+    #: By collective.
     truths: Mapping[str, Truth]
+    #: By collective the calls that runs draw from, each as likely as the others, and those that choices are judged by.
     called: Mapping[str, Calls]
     judged: Mapping[str, Calls]
+    #: Calls of a run, and runs of an iteration.
     calls: int = 400
     runs: int = 5
     noise: Noise = field(default_factory=Noise)
     processes: Processes = field(default_factory=Processes)
     drift: Drift | None = None
+    #: What is taken for the time of a call: see `dashboard.online.noise.METRICS`.
     metric: str = "max"
+    #: How methods are chosen while they are tried, one of `dashboard.online.logics.LOGICS`.
     logic: str = "tuning"
     learning: Learning = field(default_factory=Learning)
 

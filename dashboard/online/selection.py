@@ -25,15 +25,10 @@ _LEARNT = 5
 
 @dataclass(frozen=True)
 class Blocked:
-    """Methods that are never to be chosen: of a collective, at these sizes (both ends included, None = open).
-
-    Attributes
-    ----------
-    method
-        Label; an asterisk at its end stands for anything.
-    """
+    """Methods that are never to be chosen: of a collective, at these sizes (both ends included, None = open)."""
 
     collective: str
+    #: Label; an asterisk at its end stands for anything.
     method: str
     message_size: tuple[float | None, float | None] = (None, None)
     nodes: tuple[float | None, float | None] = (None, None)
@@ -61,26 +56,17 @@ class Blocked:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What was learnt of one collective.
+    """What was learnt of one collective."""
 
-    Attributes
-    ----------
-    bins
-        On which it is looked up.
-    sums
-        ``(bin, method)`` float32, prefix sums of the probabilities.
-    best
-        ``(bin,)`` AlgID to take when nothing is to be tried any more; 0 = the library's own decision.
-    needs
-        ``(method,)`` see `dashboard.online.table.NEEDS`.
-    times
-        ``(bin, method)`` predicted seconds, NaN for what is not learnt; empty in what was read from a file.
-    """
-
+    #: On which it is looked up.
     bins: Bins
+    #: ``(bin, method)`` float32, prefix sums of the probabilities.
     sums: Float32
+    #: ``(bin,)`` AlgID to take when nothing is to be tried any more; 0 = the library's own decision.
     best: Int32
+    #: ``(method,)`` see `dashboard.online.table.NEEDS`.
     needs: Int32
+    #: ``(bin, method)`` predicted seconds, NaN for what is not learnt; empty in what was read from a file.
     times: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     @property
@@ -154,18 +140,12 @@ class Calls:
 
 @dataclass(frozen=True, eq=False)
 class SelectionModel:
-    """What was learnt of all collectives.
-
-    Attributes
-    ----------
-    choices
-        By collective; those that are not there are still chosen evenly.
-    provenance
-        What is kept beside it: iteration, timings, settings, library.
-    """
+    """What was learnt of all collectives."""
 
     table: AlgTable
+    #: By collective; those that are not there are still chosen evenly.
     choices: Mapping[str, Choice]
+    #: What is kept beside it: iteration, timings, settings, library.
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -31,47 +31,33 @@ Keep = Callable[[int, int, pd.DataFrame], None]
 
 @dataclass(frozen=True)
 class Judged:
-    """One iteration.
-
-    Attributes
-    ----------
-    tuned_over_best, default_over_best
-        Time of all judged calls when the best known method (the library's own) is taken, by that of the best; of the
-        calls of which it is known.
-    tuning_over_best
-        Time of the calls in a run of this iteration by that of the best, the mean over runs.
-    tuned_mean, tuned_worst
-        Of the judged calls one by one: mean and largest of the tuned time by the best one's.
-    unknown
-        Share of the judged calls that are left to the library, of which nobody knows what it takes for them: they are
-        in no figure of what was tuned. In runs they take what any method takes in the mean.
-    regret
-        Seconds that the calls of this iteration took beyond the best.
-    calibration
-        Middle factor by which predicted times of judged calls are off, up or down: 1 or more.
-    best_probability
-        With which the best method of a judged call is tried, in the mean.
-    samples
-        Timings so far.
-    bands
-        By judged call: sizes and the probability of each method.
-    boxes
-        `QUANTILES` of the times of calls by those of the best: of the ``default`` and the ``tuned`` choice for judged
-        calls, of ``tuning`` for those of the runs.
-    """
+    """One iteration."""
 
     iteration: int
+    #: Time of all judged calls when the best known method (the library's own) is taken, by that of the best; of the
+    #: calls of which it is known.
     tuned_over_best: float
     default_over_best: float
+    #: Time of the calls in a run of this iteration by that of the best, the mean over runs.
     tuning_over_best: float
+    #: Of the judged calls one by one: mean and largest of the tuned time by the best one's.
     tuned_mean: float
     tuned_worst: float
+    #: Share of the judged calls that are left to the library, of which nobody knows what it takes for them: they are in
+    #: no figure of what was tuned. In runs they take what any method takes in the mean.
     unknown: float
+    #: Seconds that the calls of this iteration took beyond the best.
     regret: float
+    #: Middle factor by which predicted times of judged calls are off, up or down: 1 or more.
     calibration: float
+    #: With which the best method of a judged call is tried, in the mean.
     best_probability: float
+    #: Timings so far.
     samples: int
+    #: By judged call: sizes and the probability of each method.
     bands: list[dict[str, Any]] = field(default_factory=list)
+    #: `QUANTILES` of the times of calls by those of the best: of the ``default`` and the ``tuned`` choice for judged
+    #: calls, of ``tuning`` for those of the runs.
     boxes: dict[str, list[float]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -37,26 +37,17 @@ SETTLED_S = 300.0
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of traces.
+    """What became of traces."""
 
-    Attributes
-    ----------
-    runs
-        Taken in now.
-    timings
-        Of these.
-    skipped
-        Files that cannot be used, and why.
-    waiting
-        Runs that go on.
-    notes
-        What was left out of runs that were taken.
-    """
-
+    #: Taken in now.
     runs: list[str] = field(default_factory=list)
+    #: Of these.
     timings: int = 0
+    #: Files that cannot be used, and why.
     skipped: dict[str, str] = field(default_factory=dict)
+    #: Runs that go on.
     waiting: list[str] = field(default_factory=list)
+    #: What was left out of runs that were taken.
     notes: list[str] = field(default_factory=list)
 
     def left_out(self, settled: float = SETTLED_S) -> list[str]:
@@ -75,16 +66,11 @@ class Collected:
 
 @dataclass(frozen=True, eq=False)
 class Folder:
-    """One online tuning.
-
-    Attributes
-    ----------
-    machine
-        Nodes, and cores per node.
-    """
+    """One online tuning."""
 
     path: Path
     table: AlgTable
+    #: Nodes, and cores per node.
     machine: tuple[int, int]
     learning: Learning
     blocked: tuple[Blocked, ...] = ()

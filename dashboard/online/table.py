@@ -46,18 +46,12 @@ _MOST_METHODS = 255
 
 @dataclass(frozen=True)
 class AlgTable:
-    """Methods by collective; AlgID ``a`` is the method at place ``a - 1``.
+    """Methods by collective; AlgID ``a`` is the method at place ``a - 1``."""
 
-    Attributes
-    ----------
-    library, version
-        Whose methods they are.
-    methods
-        By collective, in the order of their numbers.
-    """
-
+    #: Whose methods they are.
     library: str
     version: str
+    #: By collective, in the order of their numbers.
     methods: Mapping[str, tuple[Method, ...]] = field(hash=False)
 
     def __post_init__(self) -> None:

@@ -15,21 +15,14 @@ Order = Literal["", "rank order", "commutative"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an algorithm.
+    """A parameter of an algorithm."""
 
-    Attributes
-    ----------
-    name, default
-        A name (an algorithm) or a whole number.
-    values
-        Names allowed, or numbers of interest.
-    least
-        Smallest number allowed.
-    """
-
+    #: A name (an algorithm) or a whole number.
     name: str
     default: int | str
+    #: Names allowed, or numbers of interest.
     values: tuple[int | str, ...]
+    #: Smallest number allowed.
     least: int = 0
 
     def check(self, where: str, value: Any) -> None:

@@ -30,21 +30,14 @@ APART = 1 << 15
 
 @dataclass(frozen=True)
 class Datatype:
-    """A type of elements.
+    """A type of elements."""
 
-    Attributes
-    ----------
-    name
-        Of the constructor of MPI that makes it.
-    formats, places
-        NumPy's format of each number, and its byte from the element's place on.
-    extent
-        Bytes from an element to the next.
-    """
-
+    #: Of the constructor of MPI that makes it.
     name: str
+    #: NumPy's format of each number, and its byte from the element's place on.
     formats: tuple[str, ...]
     places: tuple[int, ...]
+    #: Bytes from an element to the next.
     extent: int
 
     @cached_property

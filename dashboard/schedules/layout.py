@@ -24,17 +24,13 @@ Buffer = TypeVar("Buffer")
 class Grid:
     """Processes in a grid, row by row: the last coordinate of consecutive ranks differs.
 
-    Parameters
-    ----------
-    factors
-        Length of each dimension, at least 2 of at least 2.
-
     Raises
     ------
     ScheduleError
         When they are fewer or smaller.
     """
 
+    #: Length of each dimension, at least 2 of at least 2.
     factors: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -120,30 +116,20 @@ def balanced(processes: int) -> Grid | None:
 
 @dataclass(frozen=True)
 class Step(Generic[Buffer]):
-    """A collective call of one rank in its group.
+    """A collective call of one rank in its group."""
 
-    Attributes
-    ----------
-    phase
-        Number of the dimension whose group it is.
-    collective
-        What is called: with a v where the members' blocks differ.
-    sent, received
-        Buffers; of a broadcast both the same. None where MPI does not look at it.
-    counts
-        Elements of each member's block; empty where there are no blocks.
-    root
-        Coordinate of the root.
-    in_place
-        Whether what is sent stands in `received` already.
-    """
-
+    #: Number of the dimension whose group it is.
     phase: int
+    #: What is called: with a v where the members' blocks differ.
     collective: str
+    #: Buffers; of a broadcast both the same. None where MPI does not look at it.
     sent: Buffer | None
     received: Buffer | None
+    #: Elements of each member's block; empty where there are no blocks.
     counts: tuple[int, ...] = ()
+    #: Coordinate of the root.
     root: int = 0
+    #: Whether what is sent stands in `received` already.
     in_place: bool = False
 
     def call(self, size: int, count: int, element_size: int, *, commutative: bool) -> Call:
@@ -172,20 +158,13 @@ class Step(Generic[Buffer]):
 
 @dataclass(frozen=True)
 class Memory(Generic[Buffer]):
-    """How buffers of one kind are handled.
+    """How buffers of one kind are handled."""
 
-    Attributes
-    ----------
-    count
-        Elements of the vector, of a collective that has no blocks.
-    room
-        Makes memory between phases, for so many elements.
-    part
-        Elements of a buffer, from the first on so many.
-    """
-
+    #: Elements of the vector, of a collective that has no blocks.
     count: int
+    #: Makes memory between phases, for so many elements.
     room: Callable[[int], Buffer]
+    #: Elements of a buffer, from the first on so many.
     part: Callable[[Buffer, int, int], Buffer]
 
 

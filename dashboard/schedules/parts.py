@@ -33,20 +33,13 @@ def power_below(processes: int) -> int:
 
 
 class Fold(NamedTuple):
-    """How a rank takes part when pairs of neighbours are folded, so that a power of two of processes is left.
+    """How a rank takes part when pairs of neighbours are folded, so that a power of two of processes is left."""
 
-    Attributes
-    ----------
-    group
-        Processes that are left.
-    number
-        New rank in that group; -1 when it was folded away.
-    mate
-        The other of the pair; -1 without one.
-    """
-
+    #: Processes that are left.
     group: int
+    #: New rank in that group; -1 when it was folded away.
     number: int
+    #: The other of the pair; -1 without one.
     mate: int
 
 

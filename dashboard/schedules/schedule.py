@@ -27,23 +27,15 @@ class Program(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """Operations of all ranks.
+    """Operations of all ranks."""
 
-    Attributes
-    ----------
-    call
-        What they make.
-    algorithm
-        What wrote them: a fallback, where the one asked for could not serve.
-    parameters
-        Its parameters, all of them.
-    programs
-        By rank.
-    """
-
+    #: What they make.
     call: Call
+    #: What wrote them: a fallback, where the one asked for could not serve.
     algorithm: Algorithm
+    #: Its parameters, all of them.
     parameters: dict[str, Any]
+    #: By rank.
     programs: tuple[Program, ...]
 
     @cached_property

@@ -23,22 +23,15 @@ _CALL = ("collective", "processes", "count", "root", "element_size", "in_place",
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One run of a method.
+    """One run of a method."""
 
-    Attributes
-    ----------
-    call
-        What was called.
-    times
-        Of each rank begin and end of each row of its program, in seconds since the first of all began.
-    facts
-        Where it ran: executor, library, system.
-    """
-
+    #: What was called.
     call: Call
     algorithm: str
     parameters: Mapping[str, Any]
+    #: Of each rank begin and end of each row of its program, in seconds since the first of all began.
     times: Sequence[npt.NDArray[np.float64]]
+    #: Where it ran: executor, library, system.
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property

@@ -32,31 +32,21 @@ _SCALED = [COLUMNS.index(name) for name in ("offset", "length", "to_offset")]
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The programs of one method on one number of processes.
+    """The programs of one method on one number of processes."""
 
-    Attributes
-    ----------
-    processes
-        Ranks of the communicator.
-    units
-        That the vector, or each block, is cut into at least; each of them has at least one element.
-    segment_size
-        Bytes of a unit where the method cuts messages into segments; 0: units have no size of their own.
-    programs
-        By number of segments less one (one entry without segments), then by rank, counted from the root on. Of a grid
-        by root, then by rank.
-    inputs, outputs
-        Likewise, in units: what a rank brings and what its result takes.
-    grid
-        Whose groups the programs call the library on; None: they send messages.
-    """
-
+    #: Ranks of the communicator.
     processes: int
+    #: That the vector, or each block, is cut into at least; each of them has at least one element.
     units: int
+    #: Bytes of a unit where the method cuts messages into segments; 0: units have no size of their own.
     segment_size: int
+    #: By number of segments less one (one entry without segments), then by rank, counted from the root on. Of a grid by
+    #: root, then by rank.
     programs: tuple[tuple[Program, ...], ...]
+    #: Likewise, in units: what a rank brings and what its result takes.
     inputs: tuple[tuple[int, ...], ...]
     outputs: tuple[tuple[int, ...], ...]
+    #: Whose groups the programs call the library on; None: they send messages.
     grid: Grid | None = None
 
 

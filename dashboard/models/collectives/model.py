@@ -21,23 +21,15 @@ LARGEST = 2.0**62
 
 @dataclass(frozen=True)
 class Formula:
-    """The duration of an algorithm under one model.
+    """The duration of an algorithm under one model."""
 
-    Attributes
-    ----------
-    expression
-        What is used by default; T_max where the dissertation gives two.
-    printed
-        What the dissertation's table prints, where that is wrong.
-    erratum
-        Why it is wrong: the proof.
-    best
-        T_min, where given.
-    """
-
+    #: What is used by default; T_max where the dissertation gives two.
     expression: Expression
+    #: What the dissertation's table prints, where that is wrong.
     printed: Expression | None = None
+    #: Why it is wrong: the proof.
     erratum: str = ""
+    #: T_min, where given.
     best: Expression | None = None
 
     def pick(self, variant: Variant = "corrected", case: Case = "worst") -> Expression:

@@ -53,27 +53,18 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """A part of a formula.
+    """A part of a formula."""
 
-    Attributes
-    ----------
-    value
-        Evaluates it over the arrays of a `Scope`: a number or an array, or truth of a condition.
-    written
-        As mathematics.
-    unit
-        Gives the unit of its value, or of what a condition compares; `UnitError` where unlike quantities are added or
-        compared.
-    rank
-        How strongly it binds.
-    silent
-        Whether products are written without it: the one byte of LogGP's ``(m - 1) G``.
-    """
-
+    #: Evaluates it over the arrays of a `Scope`: a number or an array, or truth of a condition.
     value: Callable[[Scope], Any]
+    #: As mathematics.
     written: Written
+    #: Gives the unit of its value, or of what a condition compares; `UnitError` where unlike quantities are added or
+    #: compared.
     unit: Callable[[], Unit]
+    #: How strongly it binds.
     rank: int = ATOM
+    #: Whether products are written without it: the one byte of LogGP's ``(m - 1) G``.
     silent: bool = False
 
     def within(self, rank: int) -> Written:

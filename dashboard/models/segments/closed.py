@@ -15,27 +15,19 @@ from dashboard.models.formula.written import Written, sign
 
 @dataclass(frozen=True)
 class Segments:
-    """Optimal segment size of one algorithm under Hockney or LogP / LogGP.
+    """Optimal segment size of one algorithm under Hockney or LogP / LogGP."""
 
-    Attributes
-    ----------
-    collective, algorithm, model, table
-        What it is for, and where it is printed.
-    candidates
-        Where the derivative is zero: one form for each side of a max in the formula, the network's first.
-        Empty: segmentation never pays.
-    printed
-        What the table prints, where that is wrong or not all.
-    erratum
-        Why.
-    """
-
+    #: What it is for, and where it is printed.
     collective: str
     algorithm: str
     model: ModelName
     table: str
+    #: Where the derivative is zero: one form for each side of a max in the formula, the network's first. Empty:
+    #: segmentation never pays.
     candidates: tuple[Expression, ...] = ()
+    #: What the table prints, where that is wrong or not all.
     printed: tuple[Expression, ...] | None = None
+    #: Why.
     erratum: str = ""
 
     def written(self, *, as_published: bool = False) -> tuple[Written, ...]:

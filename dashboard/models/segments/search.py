@@ -21,14 +21,9 @@ _SPREAD = 240
 
 
 class Curve(NamedTuple):
-    """Duration over segment sizes.
+    """Duration over segment sizes."""
 
-    Attributes
-    ----------
-    segment_size, time
-        Bytes and seconds.
-    """
-
+    #: Bytes and seconds.
     segment_size: FloatArray
     time: FloatArray
 
