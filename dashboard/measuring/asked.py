@@ -33,15 +33,10 @@ _SHARE_OF_MEMORY = 0.5
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be measured, as `dashboard.domain.campaign.OPTIONS` declares it.
+    """What is to be measured, as `dashboard.domain.campaign.OPTIONS` declares it."""
 
-    Attributes
-    ----------
-    values
-        What is not as usual of it, by name, as it was typed; grids as `dashboard.benchmarks.campaigns.ranges` reads
-        them.
-    """
-
+    #: What is not as usual of it, by name, as it was typed; grids as `dashboard.benchmarks.campaigns.ranges` reads
+    #: them.
     values: Mapping[str, Any]
 
     @classmethod
@@ -160,36 +155,25 @@ def _grid(name: str, text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a campaign would be, before it is started.
+    """What a campaign would be, before it is started."""
 
-    Attributes
-    ----------
-    plan
-        To be measured.
-    points
-        Number of points.
-    seconds, at_most, core_hours
-        As `dashboard.benchmarks.campaigns.pace.Estimate` has them.
-    limit
-        Time limit of the job in seconds, where none is given.
-    cells, methods, left_out
-        Number of cells, of methods that have any point by collective, and of cells left out by the reason.
-    remarks
-        What to think of before starting.
-    checked
-        Whether calling every method in every way comes on top.
-    """
-
+    #: To be measured.
     plan: Plan
+    #: Number of points.
     points: int
+    #: As `dashboard.benchmarks.campaigns.pace.Estimate` has them.
     seconds: float
     at_most: float
     core_hours: float
+    #: Time limit of the job in seconds, where none is given.
     limit: float
+    #: Number of cells, of methods that have any point by collective, and of cells left out by the reason.
     cells: int
     methods: Mapping[str, int]
     left_out: Mapping[str, int]
+    #: What to think of before starting.
     remarks: tuple[str, ...] = ()
+    #: Whether calling every method in every way comes on top.
     checked: bool = False
 
 

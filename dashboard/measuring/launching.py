@@ -43,17 +43,11 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a campaign is to run.
+    """Where a campaign is to run."""
 
-    Attributes
-    ----------
-    slurm
-        Fields of `dashboard.benchmarks.launchers.slurm.Request`; None: on this machine.
-    limit
-        Time limit as typed; empty: by the estimate.
-    """
-
+    #: Fields of `dashboard.benchmarks.launchers.slurm.Request`; None: on this machine.
     slurm: Mapping[str, Any] | None = None
+    #: Time limit as typed; empty: by the estimate.
     limit: str = ""
 
     @property
@@ -120,18 +114,12 @@ def _site_here() -> site.Site:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What this machine has to measure with.
+    """What this machine has to measure with."""
 
-    Attributes
-    ----------
-    installation, no_mpi
-        The MPI, or why there is none and what to install.
-    no_slurm, partitions
-        Why there is no Slurm (empty: there is), and its partitions.
-    """
-
+    #: The MPI, or why there is none and what to install.
     installation: Installation | None = None
     no_mpi: str = ""
+    #: Why there is no Slurm (empty: there is), and its partitions.
     no_slurm: str = ""
     partitions: tuple[Mapping[str, Any], ...] = ()
 

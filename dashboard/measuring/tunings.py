@@ -63,29 +63,20 @@ class Step:
 
 @dataclass(frozen=True)
 class Tuning:
-    """One tuning as it is now.
-
-    Attributes
-    ----------
-    state
-        `RUNNING`, `PLANNED`, `FAILED`, `CANCELLED`, `ENDED` (its process is gone), or what came of it: see `OUTCOMES`.
-    reason
-        Why it failed.
-    steps
-        The stages in their order.
-    began
-        When it was asked for, seconds since the epoch.
-    facts
-        As ``colltune tune --json`` says them, with ``state`` and ``reason``.
-    """
+    """One tuning as it is now."""
 
     name: str
     path: Path
+    #: `RUNNING`, `PLANNED`, `FAILED`, `CANCELLED`, `ENDED` (its process is gone), or what came of it: see `OUTCOMES`.
     state: str
+    #: Why it failed.
     reason: str
+    #: The stages in their order.
     steps: tuple[Step, ...]
     asked: Mapping[str, Any]
+    #: When it was asked for, seconds since the epoch.
     began: float
+    #: As ``colltune tune --json`` says them, with ``state`` and ``reason``.
     facts: Mapping[str, Any]
 
     @property

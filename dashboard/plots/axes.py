@@ -25,26 +25,17 @@ _TICK_SIGNS = 7
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """One axis of a decision map.
+    """One axis of a decision map."""
 
-    Attributes
-    ----------
-    name
-        Of the dimension, ``message_size`` or ``comm_size``.
-    title
-        For people.
-    sizes
-        Measured sizes, ascending, int64, shape (n,).
-    log
-        Whether positions are base-2 logarithms.
-    write
-        How one size is written.
-    """
-
+    #: Of the dimension, ``message_size`` or ``comm_size``.
     name: str
+    #: For people.
     title: str
+    #: Measured sizes, ascending, int64, shape (n,).
     sizes: IntArray
+    #: Whether positions are base-2 logarithms.
     log: bool
+    #: How one size is written.
     write: Callable[[float], str]
 
     def positions(self, sizes: ArrayLike) -> FloatArray:

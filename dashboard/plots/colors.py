@@ -221,23 +221,15 @@ def line_color(color: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class MethodKey:
-    """Colour and letter of each method of a cube.
+    """Colour and letter of each method of a cube."""
 
-    Attributes
-    ----------
-    labels
-        Methods in the cube's order, which is the method index everywhere.
-    colors
-        ``#rrggbb`` along them, for areas: black letters can be read on them.
-    letters
-        Codes along them: the algorithm's letter, then what tells its methods apart.
-    scheme
-        What the colours are from.
-    """
-
+    #: Methods in the cube's order, which is the method index everywhere.
     labels: tuple[str, ...]
+    #: ``#rrggbb`` along them, for areas: black letters can be read on them.
     colors: tuple[str, ...]
+    #: Codes along them: the algorithm's letter, then what tells its methods apart.
     letters: tuple[str, ...]
+    #: What the colours are from.
     scheme: str = OKABE_ITO
 
     @classmethod

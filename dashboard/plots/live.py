@@ -22,17 +22,11 @@ MOST_INLINE = 64
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What is drawn once, and changed afterwards by its columns alone.
+    """What is drawn once, and changed afterwards by its columns alone."""
 
-    Attributes
-    ----------
-    columns
-        Those of its Bokeh source that change.
-    draw
-        Makes the element.
-    """
-
+    #: Those of its Bokeh source that change.
     columns: Mapping[str, Any]
+    #: Makes the element.
     draw: Callable[[], hv.Element]
 
 

@@ -37,15 +37,10 @@ def _pixels(axis: Axis) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Raster:
-    """Pixel grid of a map.
-
-    Attributes
-    ----------
-    columns, rows
-        Cell index of each pixel column and row; rows go upwards.
-    """
+    """Pixel grid of a map."""
 
     axes: Axes
+    #: Cell index of each pixel column and row; rows go upwards.
     columns: IntArray
     rows: IntArray
 

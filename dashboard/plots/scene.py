@@ -24,17 +24,11 @@ TITLES = {"exact": "Exact decision map", "tree": "Decision of the tree", "penalt
 
 @dataclass(frozen=True, eq=False)
 class MapScene:
-    """What the maps of one collective share: it changes with the data, not with the tree.
+    """What the maps of one collective share: it changes with the data, not with the tree."""
 
-    Attributes
-    ----------
-    cube
-        Measurements of one number of processes per node.
-    dmap
-        Its decision map, or anything of its sizes where no more than these are asked for.
-    """
-
+    #: Measurements of one number of processes per node.
     cube: xr.Dataset
+    #: Its decision map, or anything of its sizes where no more than these are asked for.
     dmap: xr.Dataset
     key: MethodKey
     collective: str

@@ -32,19 +32,13 @@ _LOOKS = {
 
 @dataclass(frozen=True)
 class Chart:
-    """What one chart of a sweep shows.
-
-    Attributes
-    ----------
-    sweeps
-        Which sweeps are drawn, ``depths`` or ``thresholds``.
-    title
-        Of the chart; ``{depth}`` and ``{threshold}`` say what the sweep holds fixed.
-    """
+    """What one chart of a sweep shows."""
 
     x: hv.Dimension
     y: hv.Dimension
+    #: Which sweeps are drawn, ``depths`` or ``thresholds``.
     sweeps: tuple[str, ...]
+    #: Of the chart; ``{depth}`` and ``{threshold}`` say what the sweep holds fixed.
     title: str
 
 

@@ -17,26 +17,17 @@ STYLE = """
 
 @dataclass(frozen=True)
 class Tile:
-    """One figure of the answer.
+    """One figure of the answer."""
 
-    Attributes
-    ----------
-    title
-        What it is a figure of.
-    figure
-        With its unit.
-    note
-        What it means.
-    alarm
-        What is wrong with it, shown in the note's place; empty where nothing is.
-    beside
-        Where the page has more of it, shown after the note.
-    """
-
+    #: What it is a figure of.
     title: str
+    #: With its unit.
     figure: str
+    #: What it means.
     note: str = ""
+    #: What is wrong with it, shown in the note's place; empty where nothing is.
     alarm: str = ""
+    #: Where the page has more of it, shown after the note.
     beside: str = ""
 
 

@@ -43,26 +43,17 @@ STYLE = """
 
 @dataclass
 class Drawn:
-    """A node that is drawn.
+    """A node that is drawn."""
 
-    Attributes
-    ----------
-    place
-        Among the nodes of the tree.
-    condition
-        Outcome of the tests above that leads here; empty at the root.
-    depth
-        Levels below the root.
-    children
-        What is drawn below; empty at a leaf and where the branch is closed.
-    line
-        Height at which it stands, in lines.
-    """
-
+    #: Among the nodes of the tree.
     place: int
+    #: Outcome of the tests above that leads here; empty at the root.
     condition: str
+    #: Levels below the root.
     depth: int
+    #: What is drawn below; empty at a leaf and where the branch is closed.
     children: list[Drawn] = field(default_factory=list)
+    #: Height at which it stands, in lines.
     line: float = 0.0
 
 

@@ -7,26 +7,17 @@ import holoviews as hv
 
 @dataclass(frozen=True)
 class Part:
-    """One piece of a section.
+    """One piece of a section."""
 
-    Attributes
-    ----------
-    title
-        Above it; empty for none.
-    html
-        Text as HTML.
-    figures
-        Drawn beside each other, above the text.
-    folded
-        Whether it is closed at first.
-    on_screen
-        Whether it is left out on paper, where each section has a page.
-    """
-
+    #: Above it; empty for none.
     title: str
+    #: Text as HTML.
     html: str = ""
+    #: Drawn beside each other, above the text.
     figures: tuple[hv.Element, ...] = ()
+    #: Whether it is closed at first.
     folded: bool = False
+    #: Whether it is left out on paper, where each section has a page.
     on_screen: bool = False
 
 

@@ -36,29 +36,19 @@ class AccessError(ValueError):
 
 @dataclass(frozen=True)
 class Access:
-    """Who reaches a server.
+    """Who reaches a server."""
 
-    Attributes
-    ----------
-    address
-        To listen on.
-    origins
-        ``host:port`` of the page for those who reach it by another name than this machine's own.
-    basic_auth
-        File of names and passwords (`login.read_passwords`); None: no such log-in.
-    oauth_provider
-        A name in Panel's ``AUTH_PROVIDERS``; what it needs is in the environment. None: no OAuth.
-    launchers
-        Names of those who may start jobs from the page where somebody else reaches it.
-    ssl_certfile, ssl_keyfile
-        For HTTPS; None: HTTP, which is for the loopback and behind a proxy.
-    """
-
+    #: To listen on.
     address: str = "127.0.0.1"
+    #: ``host:port`` of the page for those who reach it by another name than this machine's own.
     origins: Sequence[str] = ()
+    #: File of names and passwords (`login.read_passwords`); None: no such log-in.
     basic_auth: str | os.PathLike[str] | None = None
+    #: A name in Panel's ``AUTH_PROVIDERS``; what it needs is in the environment. None: no OAuth.
     oauth_provider: str | None = None
+    #: Names of those who may start jobs from the page where somebody else reaches it.
     launchers: Sequence[str] = ()
+    #: For HTTPS; None: HTTP, which is for the loopback and behind a proxy.
     ssl_certfile: str | None = None
     ssl_keyfile: str | None = None
 

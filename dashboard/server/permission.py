@@ -24,17 +24,11 @@ _SERVED = False
 
 @dataclass(frozen=True)
 class Permission:
-    """Whether something is allowed.
+    """Whether something is allowed."""
 
-    Attributes
-    ----------
-    allowed
-        Also what the permission itself is true or false as.
-    reason
-        Why, in a sentence or two for the user, with the remedy where it is not allowed.
-    """
-
+    #: Also what the permission itself is true or false as.
     allowed: bool
+    #: Why, in a sentence or two for the user, with the remedy where it is not allowed.
     reason: str
 
     def __bool__(self) -> bool:

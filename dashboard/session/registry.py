@@ -91,17 +91,11 @@ UPLOADS, UPLOADED = "colltune-", "uploaded"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where results came from.
+    """Where results came from."""
 
-    Attributes
-    ----------
-    paths
-        Files and folders as they were given; empty: not known.
-    hints
-        As for `loaders.open_results`.
-    """
-
+    #: Files and folders as they were given; empty: not known.
     paths: tuple[str, ...] = ()
+    #: As for `loaders.open_results`.
     hints: Mapping[str, Any] | None = None
 
     @property

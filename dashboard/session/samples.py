@@ -14,21 +14,14 @@ SAMPLE_HINTS = {"pattern": "{collective}__{algorithm}__seg{segment_size}.sko"}
 
 @dataclass(frozen=True)
 class Sample:
-    """A campaign that comes with the dashboard.
+    """A campaign that comes with the dashboard."""
 
-    Attributes
-    ----------
-    title, about
-        For people; the README in its folder tells all.
-    files
-        Which of its folder's files are its results, as `Path.glob` has it.
-    hints
-        What these do not say, as for `loaders.open_results`.
-    """
-
+    #: For people; the README in its folder tells all.
     title: str
     about: str
+    #: Which of its folder's files are its results, as `Path.glob` has it.
     files: str
+    #: What these do not say, as for `loaders.open_results`.
     hints: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -85,20 +78,13 @@ _FIRST = next(iter(SAMPLES))
 
 @dataclass(frozen=True)
 class Start:
-    """Files and folders to open.
+    """Files and folders to open."""
 
-    Attributes
-    ----------
-    paths
-        What was given. The Data page reads nothing outside of it, uploads aside.
-    hints
-        What their files do not say, as for `loaders.open_results`; ``format`` may be among them.
-    sample
-        Whether these are the sample data.
-    """
-
+    #: What was given. The Data page reads nothing outside of it, uploads aside.
     paths: tuple[Path, ...]
+    #: What their files do not say, as for `loaders.open_results`; ``format`` may be among them.
     hints: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether these are the sample data.
     sample: bool = False
 
 

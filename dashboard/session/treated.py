@@ -34,20 +34,13 @@ from dashboard.session.treatment import LEVEL, Treatment
 
 @dataclass(frozen=True, eq=False)
 class Treated:
-    """What one way of deciding starts from.
+    """What one way of deciding starts from."""
 
-    Attributes
-    ----------
-    measured
-        The cubes as they were loaded, by collective.
-    treatment
-        What is made of them.
-    joint
-        Whether one tree decides all of them together.
-    """
-
+    #: The cubes as they were loaded, by collective.
     measured: Mapping[str, xr.Dataset]
+    #: What is made of them.
     treatment: Treatment
+    #: Whether one tree decides all of them together.
     joint: bool = False
 
     @cached_property

@@ -121,17 +121,11 @@ UNCERTAINTY = Option(
 
 @dataclass(frozen=True)
 class Workload:
-    """How often an application calls each size; two of the same calls are equal.
+    """How often an application calls each size; two of the same calls are equal."""
 
-    Attributes
-    ----------
-    digest
-        First 16 hex digits of the SHA-256 of its rows.
-    calls
-        As `loaders.workload.read_workload` gives it.
-    """
-
+    #: First 16 hex digits of the SHA-256 of its rows.
     digest: str
+    #: As `loaders.workload.read_workload` gives it.
     calls: pd.DataFrame = field(compare=False, repr=False)
 
     @property

@@ -34,50 +34,34 @@ _MEASURING = 1 / 3
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be tuned.
+    """What is to be tuned."""
 
-    Attributes
-    ----------
-    collectives
-        At least one.
-    ranks
-        Processes that are started.
-    comm_sizes, message_sizes
-        Grids of sizes that are chosen from, as `dashboard.benchmarks.campaigns.ranges` reads them; no communicator
-        sizes: up to `ranks`.
-    seconds
-        Of measuring, methods and comparison together.
-    workload
-        File with the calls that count, for what is measured, decided and compared; empty: all sizes count alike.
-    workload_digest
-        Of its content.
-    target
-        What the decision is written as beside the rules of the library that is there and what can be preloaded: a
-        target of ``colltune export``, or ``rules``: nothing else.
-    launches
-        Of the comparison: the ranks are started so often anew.
-    checked
-        Whether methods are called in every way before they are timed.
-    slurm
-        What is asked of Slurm, see `dashboard.benchmarks.launchers.slurm.Request`; None: nothing.
-    launch
-        Start command, as `dashboard.benchmarks.launchers.site` has it; empty: as the site says.
-    site
-        Site's file that was named; empty: none.
-    """
-
+    #: At least one.
     collectives: tuple[str, ...] = COLLECTIVES
+    #: Processes that are started.
     ranks: int = 2
+    #: Grids of sizes that are chosen from, as `dashboard.benchmarks.campaigns.ranges` reads them; no communicator
+    #: sizes: up to `ranks`.
     comm_sizes: str = ""
     message_sizes: str = MESSAGE_SIZES
+    #: Of measuring, methods and comparison together.
     seconds: float = parse_duration(BUDGET)
+    #: File with the calls that count, for what is measured, decided and compared; empty: all sizes count alike.
     workload: str = ""
+    #: Of its content.
     workload_digest: str = ""
+    #: What the decision is written as beside the rules of the library that is there and what can be preloaded: a target
+    #: of ``colltune export``, or ``rules``: nothing else.
     target: str = RULES
+    #: Of the comparison: the ranks are started so often anew.
     launches: int = 3
+    #: Whether methods are called in every way before they are timed.
     checked: bool = True
+    #: What is asked of Slurm, see `dashboard.benchmarks.launchers.slurm.Request`; None: nothing.
     slurm: Mapping[str, Any] | None = None
+    #: Start command, as `dashboard.benchmarks.launchers.site` has it; empty: as the site says.
     launch: str = ""
+    #: Site's file that was named; empty: none.
     site: str = ""
 
     def __post_init__(self) -> None:

@@ -38,25 +38,17 @@ _TOO_WIDE = 10.0
 
 @dataclass(frozen=True)
 class Compared:
-    """Rules against the library's own decision.
+    """Rules against the library's own decision."""
 
-    Attributes
-    ----------
-    decisions, improvements, verdicts
-        By collective: the rules, what was measured, and what it says of each of them.
-    before
-        An earlier comparison of the same rules among others, which counts as much.
-    untrusted
-        By collective ``(comm_size, message_size)``: where times were measured that cannot be trusted.
-    refused
-        By collective and sizes: why what could not be called was refused, or wrong.
-    """
-
+    #: By collective: the rules, what was measured, and what it says of each of them.
     decisions: Mapping[str, DecisionFunction]
     improvements: Mapping[str, Improvement]
     verdicts: Mapping[str, Sequence[Verdict]]
+    #: An earlier comparison of the same rules among others, which counts as much.
     before: Compared | None = None
+    #: By collective ``(comm_size, message_size)``: where times were measured that cannot be trusted.
     untrusted: Mapping[str, BoolArray] = field(default_factory=dict)
+    #: By collective and sizes: why what could not be called was refused, or wrong.
     refused: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
 
     @property

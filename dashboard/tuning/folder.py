@@ -42,20 +42,13 @@ _NOTED_S = 0.4
 
 @dataclass(frozen=True)
 class Result:
-    """What a stage came to.
+    """What a stage came to."""
 
-    Attributes
-    ----------
-    facts
-        Plain data; later stages go by them, and are done again when they have changed.
-    files
-        That it wrote; done again when one of them is gone or has changed.
-    noted
-        Plain data that nothing goes by, such as the load of the machine.
-    """
-
+    #: Plain data; later stages go by them, and are done again when they have changed.
     facts: Mapping[str, Any] = field(default_factory=dict)
+    #: That it wrote; done again when one of them is gone or has changed.
     files: Sequence[Path] = ()
+    #: Plain data that nothing goes by, such as the load of the machine.
     noted: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -44,15 +44,10 @@ _BOTH = (0, 1)
 
 
 class _Candidate(NamedTuple):
-    """A cell that could be compared.
+    """A cell that could be compared."""
 
-    Attributes
-    ----------
-    worth
-        What its rule is expected to save at all the cells that it decides, for each one of them that is compared then,
-        over the root of its seconds: so strata are sampled that cost unequally (Neyman's allocation).
-    """
-
+    #: What its rule is expected to save at all the cells that it decides, for each one of them that is compared then,
+    #: over the root of its seconds: so strata are sampled that cost unequally (Neyman's allocation).
     worth: float
     seconds: float
     cell: Cell

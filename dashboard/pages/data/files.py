@@ -160,14 +160,9 @@ class _Arriving:
 
 @dataclass(eq=False)
 class Uploads:
-    """Uploaded files of one session, in a folder of its own that only this user of the machine can read.
+    """Uploaded files of one session, in a folder of its own that only this user of the machine can read."""
 
-    Attributes
-    ----------
-    most_files, most_bytes
-        What is accepted in all.
-    """
-
+    #: What is accepted in all.
     most_files: int = MOST_UPLOADS
     most_bytes: int = UPLOAD_BYTES
     _folder: Path | None = None

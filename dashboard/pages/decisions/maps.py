@@ -40,14 +40,9 @@ MAPS = tuple(TITLES)
 
 @dataclass(frozen=True, eq=False)
 class Scene(MapScene):
-    """What the maps of one collective share, of a state.
+    """What the maps of one collective share, of a state."""
 
-    Attributes
-    ----------
-    data
-        What tells these data from others, such as the state's `drawn_key`.
-    """
-
+    #: What tells these data from others, such as the state's `drawn_key`.
     data: tuple[Any, ...]
 
     @classmethod

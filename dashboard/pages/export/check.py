@@ -45,28 +45,19 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """A file that was checked.
+    """A file that was checked."""
 
-    Attributes
-    ----------
-    key, name
-        By which it can be decided with, and what it is called.
-    rules
-        As it was read; None of a saved decision function.
-    meant
-        As the version that it was written for reads it, which is what is translated.
-    faults
-        What is wrong, by itself and over the measurements.
-    costs
-        What it costs over the measurements.
-    """
-
+    #: By which it can be decided with, and what it is called.
     key: str
     name: str
     text: str
+    #: As it was read; None of a saved decision function.
     rules: RulesFile | None
+    #: As the version that it was written for reads it, which is what is translated.
     meant: RulesFile | None
+    #: What is wrong, by itself and over the measurements.
     faults: tuple[Fault, ...]
+    #: What it costs over the measurements.
     costs: tuple[Cost, ...]
 
 

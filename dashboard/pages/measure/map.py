@@ -40,37 +40,25 @@ _NOT_YET = "<p>Which times cannot be trusted is known when it has ended; they ar
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What is measured of one collective at one moment.
+    """What is measured of one collective at one moment."""
 
-    Attributes
-    ----------
-    shown
-        Campaign, collective and processes per node: another needs another plot.
-    points
-        Version of the campaign's points that this was made of.
-    cube, dmap
-        Of one number of processes per node.
-    planned
-        Cells that are to be measured.
-    chosen_at
-        When points were last chosen, of an adaptive campaign.
-    expected
-        Of an adaptive campaign, by then: the fastest method so far of each cell, or the one that is expected to be, and
-        the probability that it is; None of others.
-    over
-        Whether nothing more comes; only then is it known which times cannot be trusted, and these are left out.
-    untrusted
-        Why times of a cell ``(comm_size, message_size)`` cannot be trusted; None where all can.
-    """
-
+    #: Campaign, collective and processes per node: another needs another plot.
     shown: tuple[str, str, int | None]
+    #: Version of the campaign's points that this was made of.
     points: int
+    #: Of one number of processes per node.
     cube: xr.Dataset
     dmap: xr.Dataset
+    #: Cells that are to be measured.
     planned: int
+    #: When points were last chosen, of an adaptive campaign.
     chosen_at: float = 0.0
+    #: Of an adaptive campaign, by then: the fastest method so far of each cell, or the one that is expected to be, and
+    #: the probability that it is; None of others.
     expected: tuple[IntArray, FloatArray] | None = None
+    #: Whether nothing more comes; only then is it known which times cannot be trusted, and these are left out.
     over: bool = False
+    #: Why times of a cell ``(comm_size, message_size)`` cannot be trusted; None where all can.
     untrusted: npt.NDArray[np.str_] | None = None
 
     @classmethod

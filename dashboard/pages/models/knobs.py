@@ -12,18 +12,12 @@ _TIMES, _PER_BYTE, _LOCAL = (-7.0, -2.0), (-11.0, -6.0), (-12.0, -7.0)
 
 @dataclass(frozen=True)
 class Knob:
-    """One number.
+    """One number."""
 
-    Attributes
-    ----------
-    model, name
-        Whose parameter.
-    allowed
-        What it may be.
-    """
-
+    #: Whose parameter.
     model: ModelName
     name: str
+    #: What it may be.
     allowed: Range
 
     @property

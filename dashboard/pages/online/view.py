@@ -33,50 +33,33 @@ _OWN = (
 
 @dataclass(frozen=True)
 class Pictured:
-    """What of a course the pictures are of; None: what they begin with.
+    """What of a course the pictures are of; None: what they begin with."""
 
-    Attributes
-    ----------
-    collective
-        One of its collectives.
-    place
-        Nodes, and processes on each.
-    message_size
-        Bytes.
-    methods
-        Labels of those whose regressions are drawn.
-    """
-
+    #: One of its collectives.
     collective: str | None = None
+    #: Nodes, and processes on each.
     place: tuple[int, int] | None = None
+    #: Bytes.
     message_size: int | None = None
+    #: Labels of those whose regressions are drawn.
     methods: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes
-    ----------
-    kind, name
-        `SCENARIO` or `FOLDER`, and which; no name: as it begins.
-    seed, iterations
-        Of a simulation.
-    learning
-        Settings that are not those of the scenario or the folder.
-    blocked
-        Methods of a folder that are never to be chosen, ``collective:method``; None: as the folder has them.
-    pictured
-        What of it is drawn.
-    """
-
+    #: `SCENARIO` or `FOLDER`, and which; no name: as it begins.
     kind: str = SCENARIO
     name: str = ""
+    #: Of a simulation.
     seed: int = 1
     iterations: int = 8
+    #: Settings that are not those of the scenario or the folder.
     learning: Mapping[str, Any] = field(default_factory=dict)
+    #: Methods of a folder that are never to be chosen, ``collective:method``; None: as the folder has them.
     blocked: tuple[str, ...] | None = None
+    #: What of it is drawn.
     pictured: Pictured = Pictured()
 
     @property

@@ -28,35 +28,24 @@ COMM_SIZES, MESSAGE_SIZES = (2, 64), (1, 4 << 20)
 
 @dataclass(frozen=True)
 class View:
-    """What a chart shows.
+    """What a chart shows."""
 
-    Attributes
-    ----------
-    collective
-        Name.
-    axis
-        The size that runs to the right.
-    methods, models
-        What is drawn.
-    comm_size, message_size
-        Where the other sizes are held: processes, bytes.
-    log
-        Whether both axes are logarithmic.
-    variant, case
-        Of the formulas, as `dashboard.models.CollectiveModel.predict` takes them.
-    scheme
-        Colours of the methods.
-    """
-
+    #: Name.
     collective: str
+    #: The size that runs to the right.
     axis: AxisName
+    #: What is drawn.
     methods: tuple[ModelMethod, ...]
     models: tuple[ModelName, ...]
+    #: Where the other sizes are held: processes, bytes.
     comm_size: int
     message_size: int
+    #: Whether both axes are logarithmic.
     log: bool = True
+    #: Of the formulas, as `dashboard.models.CollectiveModel.predict` takes them.
     variant: Variant = "corrected"
     case: Case = "worst"
+    #: Colours of the methods.
     scheme: str = OKABE_ITO
 
     @property
@@ -75,17 +64,11 @@ class View:
 
 
 class Points(NamedTuple):
-    """Measurements of one method along an axis.
+    """Measurements of one method along an axis."""
 
-    Attributes
-    ----------
-    at
-        Processes or bytes, ascending.
-    time, std
-        Seconds; the standard deviation is NaN where it is unknown.
-    """
-
+    #: Processes or bytes, ascending.
     at: FloatArray
+    #: Seconds; the standard deviation is NaN where it is unknown.
     time: FloatArray
     std: FloatArray
 
@@ -182,20 +165,13 @@ def bars(points: Points, *, log: bool) -> tuple[FloatArray, FloatArray]:
 
 
 class Lines(NamedTuple):
-    """Everything that a view shows.
+    """Everything that a view shows."""
 
-    Attributes
-    ----------
-    points
-        Measurements of each drawn method.
-    curves
-        Sizes and seconds of each model and drawn method, by name and place.
-    residuals
-        Percent above the measurement at the points of the method, by the same.
-    """
-
+    #: Measurements of each drawn method.
     points: tuple[Points, ...]
+    #: Sizes and seconds of each model and drawn method, by name and place.
     curves: dict[tuple[ModelName, int], tuple[FloatArray, FloatArray]]
+    #: Percent above the measurement at the points of the method, by the same.
     residuals: dict[tuple[ModelName, int], FloatArray]
 
     def deviation(self, model: ModelName, slot: int) -> tuple[float, float] | None:

@@ -19,23 +19,15 @@ UNGUARDED = (
 
 
 class Patch(NamedTuple):
-    """A change.
+    """A change."""
 
-    Attributes
-    ----------
-    name
-        Its module here, which has ``install()``.
-    made_for
-        Series of the releases that it was written for, of each library.
-    without
-        What is so without it, for the log.
-    guards
-        Whether it stands before strangers: without it nobody else is served.
-    """
-
+    #: Its module here, which has ``install()``.
     name: str
+    #: Series of the releases that it was written for, of each library.
     made_for: Mapping[str, tuple[str, ...]]
+    #: What is so without it, for the log.
     without: str
+    #: Whether it stands before strangers: without it nobody else is served.
     guards: bool = False
 
 
