@@ -22,23 +22,15 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass
 class Chunk:
-    """Parsed rows: text as categoricals, numbers as float64 (NaN where blank) or int64, with their lines.
+    """Parsed rows: text as categoricals, numbers as float64 (NaN where blank) or int64, with their lines."""
 
-    Attributes
-    ----------
-    frame
-        One row for each line that parsed.
-    first
-        Number of the first line of `text`.
-    text
-        The lines; empty where the rows come of no text.
-    places
-        Line of each row within `text`, from 0; `None` = all lines are rows.
-    """
-
+    #: One row for each line that parsed.
     frame: pd.DataFrame
+    #: Number of the first line of `text`.
     first: int = 0
+    #: The lines; empty where the rows come of no text.
     text: bytes = b""
+    #: Line of each row within `text`, from 0; `None` = all lines are rows.
     places: npt.NDArray[np.int64] | None = None
 
     def with_frame(self, data: Any) -> Chunk:

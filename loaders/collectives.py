@@ -19,31 +19,21 @@ Counts = Literal["equal", "of ranks", "of pairs"]
 
 @dataclass(frozen=True)
 class Collective:
-    """One collective operation.
+    """One collective operation."""
 
-    Attributes
-    ----------
-    name
-        The project's.
-    call
-        MPI's, behind ``MPI_``.
-    sends, receives
-        What a process brings and what it gets. Of those with a root only the root has the blocks of all, the vector
-        that is broadcast, and the result of a reduction.
-    rooted
-        Whether there is a root.
-    reduces
-        ``all`` when the operation is over all processes, ``lower`` over those up to this one, ``below`` without it.
-    counts
-        Which blocks may differ in size.
-    """
-
+    #: The project's.
     name: str
+    #: MPI's, behind ``MPI_``.
     call: str
+    #: What a process brings and what it gets. Of those with a root only the root has the blocks of all, the vector that
+    #: is broadcast, and the result of a reduction.
     sends: Part
     receives: Part
+    #: Whether there is a root.
     rooted: bool = False
+    #: ``all`` when the operation is over all processes, ``lower`` over those up to this one, ``below`` without it.
     reduces: Literal["", "all", "lower", "below"] = ""
+    #: Which blocks may differ in size.
     counts: Counts = "equal"
 
     @property

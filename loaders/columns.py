@@ -104,32 +104,21 @@ _BEFORE_UNIT = " \t_"
 
 @dataclass(frozen=True)
 class Plan:
-    """How the columns of a table are read.
+    """How the columns of a table are read."""
 
-    Attributes
-    ----------
-    fields
-        In the order of the file; a name that is none of `TEXTS` and `NUMBERS` is a method parameter.
-    scale
-        What the times (and their standard deviations) are multiplied with to be seconds.
-    unknown
-        Columns that are not read.
-    separator
-        Between the columns, `None` = blanks.
-    header
-        The header line as it stands in the file.
-    empty_sends
-        Whether rows of message size 0 are measurements.
-    adjust
-        Last conversion of a table of good rows.
-    """
-
+    #: In the order of the file; a name that is none of `TEXTS` and `NUMBERS` is a method parameter.
     fields: tuple[Field, ...]
+    #: What the times (and their standard deviations) are multiplied with to be seconds.
     scale: Mapping[str, float]
+    #: Columns that are not read.
     unknown: tuple[str, ...] = ()
+    #: Between the columns, `None` = blanks.
     separator: str | None = None
+    #: The header line as it stands in the file.
     header: str = ""
+    #: Whether rows of message size 0 are measurements.
     empty_sends: bool = True
+    #: Last conversion of a table of good rows.
     adjust: Callable[[Source, pd.DataFrame], pd.DataFrame] | None = None
 
     @property

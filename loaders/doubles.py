@@ -14,23 +14,15 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Ran:
-    """What a method did in one cell.
+    """What a method did in one cell."""
 
-    Attributes
-    ----------
-    method
-        Whatever tells it from the others.
-    digest
-        Of its messages.
-    programs
-        Those that the library may run when asked for it, its own first; none = any of them, as the library decides.
-    plain
-        Whether it has no further parameters: of two that ran the same, the plain one gives the name.
-    """
-
+    #: Whatever tells it from the others.
     method: Hashable
+    #: Of its messages.
     digest: str
+    #: Those that the library may run when asked for it, its own first; none = any of them, as the library decides.
     programs: tuple[str, ...]
+    #: Whether it has no further parameters: of two that ran the same, the plain one gives the name.
     plain: bool = True
 
 

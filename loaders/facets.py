@@ -36,17 +36,11 @@ Told = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Choice:
-    """What is chosen among facets, and in which of them results are joined.
+    """What is chosen among facets, and in which of them results are joined."""
 
-    Attributes
-    ----------
-    select
-        Values by facet.
-    join
-        Facets.
-    """
-
+    #: Values by facet.
     select: Mapping[str, str] = field(default_factory=dict)
+    #: Facets.
     join: tuple[str, ...] = ()
 
     @classmethod

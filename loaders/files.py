@@ -35,17 +35,11 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 @dataclass
 class Found:
-    """Files to read, and what was left aside.
+    """Files to read, and what was left aside."""
 
-    Attributes
-    ----------
-    files
-        ``(path, named)`` in order; `named` = given by the user rather than found in a folder.
-    notes
-        Remarks, such as sub-folders that were not entered.
-    """
-
+    #: ``(path, named)`` in order; `named` = given by the user rather than found in a folder.
     files: list[tuple[Path, bool]] = field(default_factory=list)
+    #: Remarks, such as sub-folders that were not entered.
     notes: list[str] = field(default_factory=list)
     _known: set[Path] = field(default_factory=set)
 

@@ -100,17 +100,13 @@ _OWN = compile_pattern(OWN_PATTERN)
 class Hints:
     """The user's hints, checked.
 
-    Parameters
-    ----------
-    values
-        By name: those of `FIELDS`, `ATTRIBUTES` and `OPTIONS`.
-
     Raises
     ------
     LoadError
         A name is unknown or a value has the wrong type; the message lists the possible names.
     """
 
+    #: By name: those of `FIELDS`, `ATTRIBUTES` and `OPTIONS`.
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

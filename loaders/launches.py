@@ -11,23 +11,15 @@ _FEWEST = 3
 
 
 class Launch(NamedTuple):
-    """One launch against the others.
+    """One launch against the others."""
 
-    Attributes
-    ----------
-    number
-        From 1.
-    ratio
-        Its times divided by the medians over all launches, the median over all points.
-    points
-        That it shares with the others.
-    outlier
-        Whether it stands out; never among fewer than three.
-    """
-
+    #: From 1.
     number: int
+    #: Its times divided by the medians over all launches, the median over all points.
     ratio: float
+    #: That it shares with the others.
     points: int
+    #: Whether it stands out; never among fewer than three.
     outlier: bool
 
 

@@ -27,14 +27,9 @@ KNOWN = f"openmpi-{', openmpi-'.join(openmpi.VERSIONS)}, intel-2019 to intel-202
 
 @dataclass(frozen=True)
 class Numbering:
-    """Whose numbers they are.
+    """Whose numbers they are."""
 
-    Attributes
-    ----------
-    library, version
-        As results tell them.
-    """
-
+    #: As results tell them.
     library: str
     version: str
 

@@ -26,20 +26,13 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class Samples:
-    """Raw samples, those of each cell one after the other.
+    """Raw samples, those of each cell one after the other."""
 
-    Attributes
-    ----------
-    cells
-        Flat places in the cube that have any, ascending.
-    ends
-        Where in `values` the samples of each of these cells end.
-    values
-        Seconds.
-    """
-
+    #: Flat places in the cube that have any, ascending.
     cells: Ints
+    #: Where in `values` the samples of each of these cells end.
     ends: Ints
+    #: Seconds.
     values: Floats
 
     @property
@@ -162,23 +155,15 @@ def _weighted(place: Ints, time: Floats, std: Floats, count: Floats, rows: Ints)
 
 @dataclass(frozen=True)
 class Distance:
-    """How far groups of files are apart in the cells that more than one of them measured.
+    """How far groups of files are apart in the cells that more than one of them measured."""
 
-    Attributes
-    ----------
-    cells
-        Those cells.
-    most
-        Largest ratio of times.
-    apart
-        Cells with a ratio of at least `APART` that is above the spread within the files.
-    sources
-        Files in these cells.
-    """
-
+    #: Those cells.
     cells: int = 0
+    #: Largest ratio of times.
     most: float = 1.0
+    #: Cells with a ratio of at least `APART` that is above the spread within the files.
     apart: int = 0
+    #: Files in these cells.
     sources: tuple[int, ...] = ()
 
     @property
@@ -199,18 +184,12 @@ class Distance:
 
 @dataclass(frozen=True)
 class Means:
-    """Mean times of cells by file: arrays of equal length, a cell's one after the other.
+    """Mean times of cells by file: arrays of equal length, a cell's one after the other."""
 
-    Attributes
-    ----------
-    place, source
-        Flat place in the cube and file.
-    time, std
-        Seconds; the standard deviation within the file, 0 where it is not known.
-    """
-
+    #: Flat place in the cube and file.
     place: Ints
     source: Ints
+    #: Seconds; the standard deviation within the file, 0 where it is not known.
     time: Floats
     std: Floats
 

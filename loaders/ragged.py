@@ -22,17 +22,11 @@ _PIECE = 1 << 21
 
 @dataclass(frozen=True)
 class Ragged:
-    """Looks like an array ``(…, repetition)``, NaN behind the last sample of a cell; pieces are made when asked for.
+    """Looks like an array ``(…, repetition)``, NaN behind the last sample of a cell; pieces are made when asked for."""
 
-    Attributes
-    ----------
-    values
-        Of the cells one after the other, in memory or lazy.
-    counts
-        How many each cell has.
-    """
-
+    #: Of the cells one after the other, in memory or lazy.
     values: Any
+    #: How many each cell has.
     counts: Ints
 
     @property

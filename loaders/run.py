@@ -60,23 +60,15 @@ _OF_HEADERS = tuple(name for name in ROW_FACETS if name not in ("element_type", 
 
 @dataclass
 class _Run:
-    """What all points together tell, and the header that a point stands below.
+    """What all points together tell, and the header that a point stands below."""
 
-    Attributes
-    ----------
-    double_of
-        Methods that ran as another one by cell and method: a double may stand before the other.
-    since
-        Line from which on a point of a launch counts, with the reason, where it was measured once more.
-    varying
-        Facets in which headers of several runs differ.
-    facts
-        These of the last header.
-    """
-
+    #: Methods that ran as another one by cell and method: a double may stand before the other.
     double_of: dict[tuple[Hashable, Hashable], str] = field(default_factory=dict)
+    #: Line from which on a point of a launch counts, with the reason, where it was measured once more.
     since: dict[Hashable, tuple[int, str]] = field(default_factory=dict)
+    #: Facets in which headers of several runs differ.
     varying: set[str] = field(default_factory=set)
+    #: These of the last header.
     facts: dict[str, str] = field(default_factory=dict)
 
     def begin(self, header: Mapping[str, Any]) -> None:

@@ -29,20 +29,13 @@ _WORD = re.compile(r"\w{1,40}")
 
 @dataclass(frozen=True)
 class Start:
-    """What a line says of the benchmark that it starts.
+    """What a line says of the benchmark that it starts."""
 
-    Attributes
-    ----------
-    collective
-        As OSU's program is called; empty of IMB, which measures several.
-    comm_size
-        Number of processes; None where the line does not say it.
-    settings
-        Control variables of the library, by name without ``OMPI_MCA_``.
-    """
-
+    #: As OSU's program is called; empty of IMB, which measures several.
     collective: str = ""
+    #: Number of processes; None where the line does not say it.
     comm_size: int | None = None
+    #: Control variables of the library, by name without ``OMPI_MCA_``.
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def method_of(self, collective: str) -> dict[str, str | int]:
