@@ -14,7 +14,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Plain, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
 from loaders.intelmpi import ALGORITHMS, NAME
 
 _SECONDS = 60
@@ -23,7 +23,7 @@ _VERSION = re.compile(r"Intel\(R\) MPI Library.*?\bVersion (\d[\w.]*)")
 
 
 @dataclass(frozen=True)
-class IntelMpi(Plain):
+class IntelMpi(Library):
     """Intel MPI of some version, such as ``2021.11``."""
 
     version: str

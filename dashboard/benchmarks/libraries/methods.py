@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.schedules.orthogonal import worded
@@ -117,98 +117,61 @@ def components_of(given: str | None, *, spread: bool) -> tuple[str, ...]:
     return () if words == "none" else tuple(dict.fromkeys(filter(None, map(str.strip, words.split(",")))))
 
 
-class Library(Protocol):
-    """What a campaign must know of an MPI library; one file for each library."""
+class Library:
+    """What a campaign must know of an MPI library, of each in a file of its own.
 
-    @property
-    def name(self) -> str:
-        """Such as ``Open MPI``."""
+    What stands here is that of one which cannot be switched, counts nothing, has no parts and needs no variables.
+    """
 
-    @property
-    def version(self) -> str:
-        """Such as ``5.0.11``."""
-
-    @property
-    def graph_counters(self) -> tuple[str, ...]:
-        """Performance variables that count messages by peer; none where the library has no such."""
-
-    @property
-    def strict(self) -> dict[str, int]:
-        """Control variables with which a method that cannot work is refused, beside those of `settings`."""
-
-    @property
-    def components(self) -> tuple[str, ...]:
-        """Parts that answer blocking collectives by themselves; none where the library has no such."""
-
-    @property
-    def apart(self) -> bool:
-        """Whether a method can be forced from the start of the ranks on only, so that each needs a launch."""
-
-    @property
-    def unheeded(self) -> str:
-        """Why no rules act on this installation, in words; empty where they do."""
-
-    def methods(self, collective: str, variants: Variants) -> list[Method]:
-        """All methods of a collective, the library's own decision first."""
-
-    def forcing(self, collective: str, method: Method) -> dict[str, str] | None:
-        """Environment variables with which ranks take the method from their start on; None where there are none."""
-
-    def settings(self, collective: str, method: Method) -> dict[str, int]:
-        """Control variables that make new communicators take the method."""
-
-    def component(self, collective: str, method: Method) -> str:
-        """Part of the library that is to answer a method's calls; empty: the one that it finds first."""
-
-    def environment(self, *, here: bool, graphs: bool) -> dict[str, str]:
-        """Environment variables for ``mpiexec``."""
-
-
-class Plain:
-    """What a library says of itself: that it cannot be switched, counts nothing, has no parts, needs no variables."""
-
+    #: Such as ``Open MPI``.
+    name: str
+    #: Such as ``5.0.11``.
+    version: str
+    #: Performance variables that count messages by peer; none where the library has no such.
     graph_counters: tuple[str, ...] = ()
+    #: Parts that answer blocking collectives by themselves; none where the library has no such.
     components: tuple[str, ...] = ()
+    #: Whether a method can be forced from the start of the ranks on only, so that each needs a launch.
     apart: bool = False
 
     @property
     def unheeded(self) -> str:
-        """It has no parts that may be asked first."""
+        """Why no rules act on this installation, in words; empty where they do."""
         return ""
 
     @property
     def strict(self) -> dict[str, int]:
-        """Nothing can be set."""
+        """Control variables with which a method that cannot work is refused, beside those of `settings`."""
+        return {}
+
+    def methods(self, collective: str, variants: Variants) -> list[Method]:
+        """All methods of a collective, the library's own decision first."""
+        return [Method(DEFAULT, library_id=0)]
+
+    def forcing(self, collective: str, method: Method) -> dict[str, str] | None:
+        """Environment variables with which ranks take the method from their start on; None where there are none."""
         return {}
 
     def settings(self, collective: str, method: Method) -> dict[str, int]:
-        """Nothing can be set while it runs."""
+        """Control variables that make new communicators take the method."""
         return {}
 
     def component(self, collective: str, method: Method) -> str:
-        """None: it has no parts that answer calls by themselves."""
+        """Part of the library that is to answer a method's calls; empty: the one that it finds first."""
         return ""
 
     def environment(self, *, here: bool, graphs: bool) -> dict[str, str]:
-        """Nothing needs to be said."""
+        """Environment variables for ``mpiexec``."""
         return {}
 
 
 @dataclass(frozen=True)
-class Fixed(Plain):
-    """A library without a tool interface or of an unknown kind: only its own decision can be measured."""
+class Fixed(Library):
+    """A library without a tool interface or of an unknown kind: only its own decision can be measured, and `why`."""
 
     name: str
     version: str
     why: str
-
-    def forcing(self, collective: str, method: Method) -> dict[str, str]:
-        """Its own decision needs none."""
-        return {}
-
-    def methods(self, collective: str, variants: Variants) -> list[Method]:
-        """Only the library's own decision."""
-        return [Method(DEFAULT, library_id=0)]
 
 
 def serves(method: Method, comm_size: int) -> bool:

@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Plain, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
 from dashboard.export.rules.mpich_parameters import DEVICE, INTRA, PIPELINED, RADIX, SEGMENT, is_forced
 
 NAME = "MPICH"
@@ -28,7 +28,7 @@ MAKE_ROOM = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THR
 
 
 @dataclass(frozen=True)
-class Mpich(Plain):
+class Mpich(Library):
     """An installed MPICH."""
 
     #: Such as ``5.0.2``.

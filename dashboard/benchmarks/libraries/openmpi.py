@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
-from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Plain, Variants
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Library, Method, Variants
 from dashboard.export.components import (
     HAN,
     HAN_MODULES,
@@ -55,7 +55,7 @@ COUNTING = "OMPI_MCA_pml_monitoring_enable"
 
 
 @dataclass(frozen=True)
-class OpenMpi(Plain):
+class OpenMpi(Library):
     """An installed Open MPI."""
 
     #: Such as ``5.0.11``.
