@@ -52,13 +52,7 @@ def read_ahead(start: Start) -> None:
 
 
 class App(Viewer):
-    """The pages with the navigation between them.
-
-    Parameters
-    ----------
-    start
-        What to open.
-    """
+    """The pages with the navigation between them."""
 
     def __init__(self, start: Start) -> None:
         super().__init__()

@@ -53,8 +53,6 @@ def serve(
         Who may reach it; default: this machine alone.
     port
         To listen on; 0 takes a free one.
-    show
-        Whether to open a browser.
     num_procs
         Processes that serve; 0: as many as there are processors.
     **hints

@@ -44,17 +44,11 @@ def check_methods(
     ----------
     algorithms
         Collective and name of each.
-    processes
-        Numbers of them.
     most
         Cases of each algorithm with each number of processes.
-    seconds
-        Time limit.
     eager
         Whether short messages may be sent ahead, as the library does by itself; else all of three elements or more go
         by rendezvous (Open MPI).
-    progress
-        Told of how far it is.
 
     Returns
     -------

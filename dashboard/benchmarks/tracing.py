@@ -27,10 +27,6 @@ def trace_method(made: Schedule, *, executor: str, repetitions: int, seconds: fl
         Its schedule; elements that are reduced have one of `dashboard.schedules.trace.REDUCED` bytes.
     executor
         `NATIVE` or `MPI4PY`; empty: the native one where there is a compiler.
-    repetitions
-        Runs.
-    seconds
-        Time limit.
 
     Raises
     ------

@@ -23,15 +23,7 @@ C_TARGETS = ("c", "c-table")
 
 
 class Subcommands:
-    """The subcommands of a command; each that has an answer takes ``--json``.
-
-    Parameters
-    ----------
-    parser
-        Of the command.
-    common
-        Parents of every subcommand's parser.
-    """
+    """The subcommands of a command; each that has an answer takes ``--json``."""
 
     def __init__(self, parser: argparse.ArgumentParser, common: Sequence[argparse.ArgumentParser]) -> None:
         name = parser.prog.split()[-1]

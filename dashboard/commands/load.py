@@ -51,8 +51,6 @@ def load(args: argparse.Namespace, *, ppn_hints: bool = True) -> xr.DataTree:
 
     Parameters
     ----------
-    args
-        Of the command.
     ppn_hints
         Whether ``--ppn N`` is the hint where no results tell their processes per node.
 

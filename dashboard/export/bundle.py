@@ -95,8 +95,6 @@ def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:
 
     Parameters
     ----------
-    written
-        The file.
     further
         Name and text of whatever else is to be in it.
     """

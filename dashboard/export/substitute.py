@@ -93,8 +93,6 @@ def apart(target: Target, cube: xr.Dataset, methods: Sequence[Method]) -> list[M
 
     Parameters
     ----------
-    target
-        The target.
     cube
         Measurements of one collective; of methods that may stand together those count as best whose fastest cost least
         in the mean over the cells.

@@ -70,8 +70,6 @@ def compare(
 
     Parameters
     ----------
-    collective, algorithm, model, variant
-        Which formula.
     network
         Parameters; without, those of `NETWORKS`.
     comm_sizes, segment_counts

@@ -141,8 +141,6 @@ def fit(
     ----------
     observed
         Measured times (`dashboard.models.observations.observe`).
-    model
-        Which point-to-point model.
     start
         Parameters of that model to begin with. PLogP takes its overheads from there and keeps them, as 4.4.1 does;
         without, half of the gap is assumed for each. What is not fitted (the time to copy a byte,

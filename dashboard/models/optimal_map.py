@@ -26,8 +26,6 @@ def optimal_map(
 
     Parameters
     ----------
-    collective
-        Its name.
     parameters
         Of the network; their model decides.
     comm_size, message_size

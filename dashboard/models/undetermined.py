@@ -28,8 +28,6 @@ def resting(network: ParameterSet, model: ModelName | str, predict: Predict) -> 
     ----------
     network
         Fitted parameters, as their file remembers the fit; of others nothing is known to be undetermined.
-    model
-        The model that predicts.
     predict
         Gives times, s, of parameters of that model.
     """

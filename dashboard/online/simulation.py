@@ -94,10 +94,6 @@ def trained(
 
     Parameters
     ----------
-    seed
-        The same seed gives the same figures.
-    iterations
-        So many.
     keep
         Called with each run's timings.
     pause

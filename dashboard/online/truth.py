@@ -88,8 +88,6 @@ class Simulated:
     ----------
     methods
         Names of algorithms of the models, with a segment size behind some: ``pipeline 8KiB``.
-    model
-        Parameters of the network.
     """
 
     def __init__(self, collective: str, methods: Sequence[str], model: PointToPointModel) -> None:

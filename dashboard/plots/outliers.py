@@ -18,8 +18,6 @@ def outlier_table(outliers: pd.DataFrame, *, left_out: bool) -> str:
     ----------
     outliers
         As `dashboard.decisions.measured.outliers.outliers` gives it.
-    left_out
-        Whether they are left out.
     """
     note = f"<p>Looked for: {escape(str(outliers.attrs.get('note', '')))}.</p>"
     if not len(outliers):

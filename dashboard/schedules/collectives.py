@@ -50,8 +50,6 @@ class Collectives:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     decided
         By collective.
     """
@@ -73,8 +71,6 @@ class Collectives:
             What this process sends and receives; of a broadcast the same one, of a barrier none. None where the
             collective does not look at it: what is received of a gather or a reduction, and what is sent of a
             scatter, on all but the root.
-        op
-            Operation of a reduction.
 
         Raises
         ------

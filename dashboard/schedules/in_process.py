@@ -65,8 +65,6 @@ def run(
     ----------
     jobs
         By rank.
-    combine
-        The operation of reductions.
     eager
         Whether a send is complete once its message is on its way; else when it has been received.
     seed

@@ -185,8 +185,6 @@ def group_steps(
     ----------
     collective
         ``bcast``, ``scatter``, ``gather``, ``reduce``, ``allreduce`` or ``allgather``, also with a v.
-    grid, rank
-        The grid, and a rank in it.
     buffers
         What the rank brings and gets; of a broadcast the same. Blocks of all ranks stand one after the other. None
         where the collective does not look at it.

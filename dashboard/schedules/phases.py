@@ -82,8 +82,6 @@ def step_program(
     ----------
     inner
         An own method with parameters as `dashboard.schedules.orthogonal.worded` reads it.
-    commutative
-        Whether the operation commutes.
 
     Raises
     ------

@@ -122,8 +122,6 @@ def schedule(call: Call, name: str, *, fallback: bool = False, **parameters: Any
 
     Parameters
     ----------
-    call
-        What is called.
     name
         Of the algorithm.
     fallback

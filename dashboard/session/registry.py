@@ -224,8 +224,6 @@ def load_results(paths: Sequence[str | Path], *, progress: Progress | None = Non
 
     Parameters
     ----------
-    paths
-        Files and folders.
     progress, **hints
         As for `loaders.open_results`.
 

@@ -134,8 +134,6 @@ def start_with(paths: Sequence[str | os.PathLike[str]] = (), hints: Mapping[str,
 
     Parameters
     ----------
-    paths
-        Files and folders.
     hints
         As for `loaders.open_results`.
     """

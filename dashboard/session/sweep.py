@@ -22,8 +22,6 @@ def sweep(
 
     Parameters
     ----------
-    prepared
-        The measurements.
     along
         ``depth`` or ``threshold``.
     choice

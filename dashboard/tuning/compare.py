@@ -72,8 +72,6 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
 
     Parameters
     ----------
-    rules, proof
-        The rules, and what their proof came to.
     mark
         Tells comparisons of the same rules from each other, which are measured anew then.
 

@@ -104,8 +104,6 @@ def finished(
 
     Parameters
     ----------
-    campaign, launcher, installation
-        What is measured, and how.
     seconds
         Limit of a start of the ranks.
     tell

@@ -62,8 +62,6 @@ def plan_of(
 
     Parameters
     ----------
-    decisions
-        The rules, by collective.
     given
         The library with the rules.
     everywhere

@@ -117,10 +117,6 @@ def run(work: Work, stages: Sequence[Stage], until: str = "") -> dict[str, bool]
 
     Parameters
     ----------
-    work
-        What they work with.
-    stages
-        In their order.
     until
         The last one; empty: all.
 

@@ -48,8 +48,6 @@ def ending(ended: str, goal: Goal, loss: Mapping[str, float | None], doubtful: i
     ----------
     ended
         Why no more was chosen, by all times; empty where more could be.
-    goal
-        What was asked for.
     loss
         Expected loss in percent by collective, as `decided.decided_loss`.
     doubtful

@@ -56,8 +56,6 @@ def first_columns(known: Known, row: int, reach: int | None = None) -> list[int]
 
     Parameters
     ----------
-    known, row
-        Grid, and place of the communicator size.
     reach
         Number of message sizes, from the smallest, that are thought of; None: all.
     """

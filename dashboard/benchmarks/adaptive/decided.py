@@ -28,8 +28,6 @@ def decided_loss(results: Sequence[Path], plan: Plan) -> dict[str, float | None]
 
     Parameters
     ----------
-    results
-        Run files of the campaign.
     plan
         Its plan, with a goal, by which sizes count.
 

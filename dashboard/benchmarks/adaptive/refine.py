@@ -237,8 +237,6 @@ def points_of(
 
     Parameters
     ----------
-    advised
-        What to measure.
     known
         By collective: the grid that it counts along.
     places

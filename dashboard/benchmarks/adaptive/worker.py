@@ -29,8 +29,6 @@ class Choosing:
     ----------
     campaign
         Whose run file is read; of a job of an array, those of all jobs are, and its own communicator size is measured.
-    plan
-        Its plan, with a goal.
     nodes
         Name of each rank's node.
     """

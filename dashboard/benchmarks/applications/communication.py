@@ -41,12 +41,8 @@ class Communication:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     comm
         Of mpi4py.
-    executor
-        What runs own methods.
     clock
         Takes the time of every phase, and of what is computed between.
     grid

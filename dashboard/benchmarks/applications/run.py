@@ -26,17 +26,6 @@ def run(
 ) -> dict[str, Any]:
     """Run an application in all its ways.
 
-    Parameters
-    ----------
-    order
-        What it does.
-    installation, launcher
-        The MPI, and what starts its ranks.
-    seconds
-        Time limit.
-    progress
-        Told of the time that goes by.
-
     Returns
     -------
     dict

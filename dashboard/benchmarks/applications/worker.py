@@ -51,8 +51,6 @@ class Ranks:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     native
         The compiled executor of schedules; None: mpi4py runs them.
     """

@@ -183,13 +183,7 @@ class Sight:
 
 
 class Following:
-    """One campaign, watched; safe to ask from several threads.
-
-    Parameters
-    ----------
-    campaign
-        Which.
-    """
+    """One campaign, watched; safe to ask from several threads."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign

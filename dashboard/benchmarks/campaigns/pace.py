@@ -59,8 +59,6 @@ class Pace:
 
     Parameters
     ----------
-    protocol
-        How they are measured.
     cores
         Of the one machine that all processes run on; None: each has a core.
     took

@@ -237,8 +237,6 @@ class Plan:
 
         Parameters
         ----------
-        done
-            Points that are there already.
         cores
             Of the machine that all ranks are on: those of a communicator with more take turns. None: as many as ranks.
         took

@@ -59,10 +59,6 @@ def end_marked(mark: str, patience: float, known: Mapping[int, int] = MappingPro
 
     Parameters
     ----------
-    mark
-        The job's, as `marked` reads it.
-    patience
-        Seconds between asking and killing.
     known
         Processes of the job that were asked to end already, as `marked` gives them.
 

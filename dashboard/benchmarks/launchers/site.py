@@ -82,8 +82,6 @@ class Site:
 
         Parameters
         ----------
-        installation
-            Of the library that is measured.
         ppn
             Processes on each node; None: as the site says.
         request

@@ -164,10 +164,6 @@ def script(
     ----------
     jobs, orders
         With what their supervisors are told; several, or one with an index, are an array.
-    name
-        By which Slurm knows the job.
-    start
-        Start command of the ranks.
     variables
         Of the site; what is set already is kept.
     after

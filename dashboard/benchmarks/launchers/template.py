@@ -52,12 +52,8 @@ def filled(words: Sequence[str], ranks: int, ppn: int | None, program: Sequence[
     ----------
     words
         Of the template; ``-n RANKS`` follows where none asks for the ranks, the program where none asks for it.
-    ranks
-        Processes.
     ppn
         Processes on each node; None: not known.
-    program
-        What every rank runs.
 
     Raises
     ------

@@ -281,8 +281,6 @@ class _Runner:
 
     Parameters
     ----------
-    wish
-        The limits.
     asked
         Regions, with the calls that verdicts need; others are made for comparison only.
     """

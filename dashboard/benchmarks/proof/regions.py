@@ -41,8 +41,6 @@ def regions_of(decision: DecisionFunction, ranks: int, memory: int, per_node: in
     ----------
     decision
         Of one collective, as a rules file was read.
-    ranks
-        Processes that there are.
     memory
         Bytes of buffers that one process may hold.
     per_node

@@ -33,12 +33,8 @@ def checked(
 
     Parameters
     ----------
-    mpiexec, python, launcher
-        How its ranks are started.
     ranks
         Largest communicator.
-    seconds
-        Time limit.
 
     Raises
     ------

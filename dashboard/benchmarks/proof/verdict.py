@@ -148,14 +148,8 @@ def judge(
 
     Parameters
     ----------
-    region
-        Where, and what was asked.
     asked
         Name of the call that forces the method; None where it cannot be forced.
-    results
-        What each call did.
-    names
-        Of all calls that force something, or leave it to the library.
     stopped
         Why no call could be made with the rules file; empty where they could.
     unreached
@@ -205,12 +199,8 @@ def by_parts(verdict: Verdict, results: Mapping[Key, Seen], alone: Mapping[Key, 
 
     Parameters
     ----------
-    verdict
-        As `judge` gave it.
     results, alone
         What calls did in the job with the rules, and in one without.
-    names
-        Of all calls that force something.
     """
     if verdict.state != "other" or not left_to_library(verdict.region.method):
         return verdict

@@ -20,8 +20,6 @@ def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen], unreache
         By the messages that were sent, which tell one algorithm of tuned from another.
     wanted
         Component that the rules ask for.
-    results
-        What each call did.
     unreached
         Why others were not made.
     """

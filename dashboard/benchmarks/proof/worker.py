@@ -46,8 +46,6 @@ class Worker:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     lines
         Where the first process writes what happened.
     """

@@ -18,8 +18,6 @@ class Executor:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     library
         `dashboard.benchmarks.ranks.native.SOURCE`, built; None without a compiler.
 

@@ -24,8 +24,6 @@ class Methods:
     ----------
     plan
         Whose methods they are, and which control variables make the library take each.
-    comm
-        Whose processes they are for.
     tools
         The tool interface; None when nothing is switched.
     executor

@@ -56,11 +56,6 @@ def preloaded(folder: Path, *, needed: bool) -> Iterator[dict[str, str]]:
 class OwnCounters:
     """What `PeerCounters` is, of the preloaded library: messages and bytes for each process of ``MPI_COMM_WORLD``.
 
-    Parameters
-    ----------
-    peers
-        Processes.
-
     Raises
     ------
     ToolInterfaceError

@@ -22,8 +22,6 @@ def attrs_of(plan: Plan, nodes: Sequence[str], forced: Mapping[str, str] | None)
 
     Parameters
     ----------
-    plan
-        What is measured.
     nodes
         Name of each rank's node.
     forced

@@ -36,10 +36,6 @@ class NativeBound:
     ----------
     interpreter
         `SOURCE`, built with the compiler of the library that mpi4py runs, and loaded.
-    mpi
-        mpi4py's ``MPI``.
-    op
-        mpi4py's operation.
 
     Raises
     ------

@@ -38,8 +38,6 @@ class Operation:
     ----------
     rank
         Of this process in the communicators that it will be called on.
-    types
-        Handles of the MPI library.
     datatype
         Of reductions, one of `dashboard.domain.campaign.DATATYPES`.
     copies

@@ -10,11 +10,6 @@ class Plain:
 
     The library's collectives then take the method too, and one that is for two processes only, or gives wrong results,
     must end in a record of that, not in a worker that cannot go on. All else is the communicator's own.
-
-    Parameters
-    ----------
-    comm
-        Communicator of mpi4py.
     """
 
     def __init__(self, comm: Any) -> None:

@@ -15,8 +15,6 @@ class Progress:
     ----------
     file
         Of the campaign; None on all other processes.
-    attempt
-        Number of this launch.
     """
 
     def __init__(self, file: Path | None, attempt: int) -> None:

@@ -138,8 +138,6 @@ def listen(mpi: Any, plan: Plan, nodes: Sequence[str]) -> Selection:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     nodes
         Name of each rank's node.
     """

@@ -17,12 +17,8 @@ def subset(mpi: Any, world: Any, *, member: bool, tools: ToolInterface | None = 
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     world
         All ranks, which all call this: its ``COMM_WORLD``, or a `Plain` of it where methods are forced on all there is.
-    member
-        Whether this rank takes part.
     tools
         Takes back at the end what was set meanwhile. The ranks that wait have set nothing: as long as the others keep a
         method, a call of all together is one algorithm here and another there, which of Open MPI's han never ends.

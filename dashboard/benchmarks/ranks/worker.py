@@ -106,12 +106,6 @@ class Worker:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
-    campaign
-        Whose missing points are measured.
-    attempt
-        Number of this launch.
     deadline
         Of `time.monotonic`; no cell is started after it.
     only

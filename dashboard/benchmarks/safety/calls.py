@@ -24,8 +24,6 @@ class Handles:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     library
         Path of the library that it runs on, for calls that mpi4py cannot make.
     """

@@ -149,8 +149,6 @@ def check(
 
     Parameters
     ----------
-    installation
-        The library.
     seconds
         Time limit; what is not called then is counted.
     hangs

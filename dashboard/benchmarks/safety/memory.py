@@ -24,13 +24,7 @@ _SIDE = 2
 
 
 class Memory:
-    """Elements of one layout with guards before and behind them.
-
-    Parameters
-    ----------
-    layout
-        Of an element.
-    """
+    """Elements of one layout with guards before and behind them."""
 
     def __init__(self, layout: Layout, count: int) -> None:
         self._fields, self._span = SHAPES[layout]

@@ -41,8 +41,6 @@ class Worker:
 
     Parameters
     ----------
-    mpi
-        The module ``mpi4py.MPI``.
     records
         File that the first process adds to.
     """

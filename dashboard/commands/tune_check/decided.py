@@ -32,8 +32,6 @@ def held_against(
         Results that were decided from.
     improvements
         What was measured through the rules file.
-    decisions
-        What it decides.
     version
         Of the Open MPI that reads the rules.
     """

@@ -175,8 +175,6 @@ def compute(name: str, known: Mapping[str, IntArray]) -> IntArray:
 
     Parameters
     ----------
-    name
-        The attribute.
     known
         int64 arrays by attribute, of shapes that broadcast together.
 

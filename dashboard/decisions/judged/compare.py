@@ -73,13 +73,6 @@ def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
 def difference(problem: Problem, first: DecisionFunction, second: DecisionFunction) -> xr.Dataset:
     """Compare two decisions cell by cell.
 
-    Parameters
-    ----------
-    problem
-        The measurements.
-    first, second
-        The decisions.
-
     Returns
     -------
     Dataset with dims ``comm_size``, ``message_size``

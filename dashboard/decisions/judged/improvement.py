@@ -143,8 +143,6 @@ def improvement(
     ----------
     cube
         Results of one collective.
-    default, tuned
-        Labels of the two methods.
     level
         Probability, above 0 and below 1, to call a difference one where there is none anywhere.
     ppn

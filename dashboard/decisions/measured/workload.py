@@ -89,8 +89,6 @@ def calls_on(
     ----------
     workload
         As for `weights_for`.
-    collectives
-        Whose calls.
     comm_sizes, message_sizes
         The grid, ascending; message sizes in bytes, of a barrier 0.
 
@@ -119,8 +117,6 @@ def weighed(problem: Problem, workload: pd.DataFrame) -> Problem:
 
     Parameters
     ----------
-    problem
-        The measurements.
     workload
         As for `weights_for`. Calls whose processes per node are not told count for each number of them.
 

@@ -95,8 +95,6 @@ class Surfaces:
         Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
     comm_sizes, message_sizes
         Ascending.
-    predictor
-        How to predict.
     folding
         Which methods fold (`surfaces.folding`), where communicator sizes of a kind that nothing was measured of are
         told apart; None: they are as all others, as for a campaign that will measure them.

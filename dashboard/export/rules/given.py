@@ -25,8 +25,6 @@ def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> Rule
         What the family ``rules`` is to find it by.
     name
         For people.
-    text
-        What stands in it.
     version
         Of the Open MPI that reads it at first.
 

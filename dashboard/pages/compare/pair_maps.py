@@ -63,8 +63,6 @@ class PairMaps(Viewer):
 
         Parameters
         ----------
-        scene
-            What both share.
         tables
             What they cost, as `dashboard.decisions.judged.penalty` gives it.
         trees

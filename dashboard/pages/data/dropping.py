@@ -21,8 +21,6 @@ class Dropper(JSComponent):
 
     Parameters
     ----------
-    uploads
-        Where the files go.
     report
         Called with the name of a file, and why it was refused or None where it was taken or removed.
     """

@@ -137,15 +137,7 @@ class CheckRules(Viewer):
         return pn.Column(bar, entry, self.checking, self.message, self.body, sizing_mode="stretch_width")
 
     def give(self, name: str, content: bytes | str) -> None:
-        """Check a file.
-
-        Parameters
-        ----------
-        name
-            What it is called.
-        content
-            What stands in it.
-        """
+        """Check a file."""
         size = len(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
         if size > MOST_BYTES:
             self._given = None

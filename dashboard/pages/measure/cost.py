@@ -69,8 +69,6 @@ class Cost(Viewer):
             Why not, or why it cannot be started.
         script
             What would be run; empty: not known.
-        seconds
-            Time limit.
         """
         self.estimate.object = "" if offered is None else _sentence(offered, seconds)
         self.fault.say(fault, "warning")

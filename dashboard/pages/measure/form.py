@@ -43,13 +43,7 @@ _OFFERED = tuple(
 
 
 class Form(Viewer):
-    """Fields that say what is measured and how.
-
-    Parameters
-    ----------
-    changed
-        Called when a field has changed.
-    """
+    """Fields that say what is measured and how."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         super().__init__()

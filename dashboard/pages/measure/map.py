@@ -71,8 +71,6 @@ class Measured:
         ----------
         shown
             As of the class, of a collective and a number of processes per node that the plan has.
-        sight
-            The last look at it.
         known
             What was taken before: what has not changed since is not worked out again.
         """

@@ -63,8 +63,6 @@ class Watch(Viewer):
 
         Parameters
         ----------
-        sight
-            What was seen of it.
         doubts
             Its times that cannot be trusted and can be measured again.
         allowed

@@ -34,8 +34,6 @@ class Where(Viewer):
 
     Parameters
     ----------
-    changed
-        Called when a field has changed.
     limited
         Whether there is a field for the time limit of the job.
     """

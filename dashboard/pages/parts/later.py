@@ -31,8 +31,6 @@ def hand_over(session: Any, work: Callable[[], None]) -> None:
 
     Parameters
     ----------
-    session
-        Its document.
     work
         Called with the document locked.
     """

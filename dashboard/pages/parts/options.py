@@ -30,8 +30,6 @@ def steps(option: Option, current: Any) -> dict[str, Any]:
     ----------
     option
         Of kind ``int`` or ``float``.
-    current
-        Value it has.
     """
     low = option.low if option.low is not None else 0
     if option.kind == "int":
@@ -140,8 +138,6 @@ def widget_of(option: Option, value: Any, width: int | None = None, *, typed: bo
 
     Parameters
     ----------
-    value
-        It shows.
     width
         In pixels, instead of the usual one.
     typed

@@ -67,8 +67,6 @@ class TuneForm(Viewer):
 
     Parameters
     ----------
-    changed
-        Called when a field has changed.
     start
         Called when the button is pressed.
     """

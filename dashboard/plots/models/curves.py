@@ -110,8 +110,6 @@ def measured(view: View, method: ModelMethod, cube: xr.Dataset | None) -> Points
 
     Parameters
     ----------
-    view, method
-        What is drawn.
     cube
         Measurements at one number of processes per node.
     """

@@ -21,8 +21,6 @@ def c45(problem: Problem, *, progress: Progress | None = None, **options: Any) -
     ----------
     problem
         What to decide on. C4.5 weighs all cells alike: a workload changes nothing.
-    progress
-        Told how far it is.
     **options
         See `FAMILY`: ``min_cases`` (-m), ``confidence`` (-c), ``attributes``, ``gain_ratio`` (else -g),
         ``group_values`` (-s), ``pruned``.

@@ -19,8 +19,6 @@ def grow(table: TrainingTable, options: Options, progress: Progress | None = Non
 
     Parameters
     ----------
-    table
-        What to learn from.
     options
         ``min_cases`` (-m): a test needs two branches of at least so many cases; ``gain_ratio``: choose by gain
         ratio, else by gain (-g); ``group_values``: test groups of values of discrete attributes (-s).

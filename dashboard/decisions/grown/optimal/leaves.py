@@ -184,8 +184,6 @@ class _States:
         Small parents first.
     leaves
         Cost of every rectangle as a leaf.
-    most
-        The greatest number of leaves.
     """
 
     def __init__(self, cuts: Cuts, leaves: FloatArray, most: int) -> None:

@@ -12,11 +12,6 @@ class Rectangles:
     """Numbers the rectangles of a grid.
 
     Several rectangles are an int64 array ``(4, n)`` of top row, left column, height and width.
-
-    Parameters
-    ----------
-    rows, columns
-        Size of the grid.
     """
 
     def __init__(self, rows: int, columns: int) -> None:

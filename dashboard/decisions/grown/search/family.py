@@ -22,8 +22,6 @@ def search(problem: Problem, *, progress: Progress | None = None, **options: Any
 
     Parameters
     ----------
-    problem
-        What to decide on.
     progress
         Told how much of the time is used.
     **options

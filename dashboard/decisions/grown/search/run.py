@@ -27,8 +27,6 @@ class Run:
 
     Parameters
     ----------
-    cases
-        What to decide.
     start
         A tree within the limits to begin with.
     depth, leaves
