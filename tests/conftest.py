@@ -338,9 +338,7 @@ def serve_dashboard() -> Iterator[Callable[..., Served]]:
             wanted = arguments, tuple(sorted(each for each in os.environ.items() if each[0].startswith("COLLTUNE_")))
             if wanted not in running:
                 server = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
-                running[wanted] = served = Served([*server, *arguments], ROOT)
-                stack.callback(served.stop)
-                served.wait_until_ready()
+                running[wanted] = stack.enter_context(Served([*server, *arguments], ROOT))
             return running[wanted]
 
         yield start

@@ -137,15 +137,11 @@ def main(names: list[str]) -> None:
 @contextmanager
 def serving(*data: str) -> Iterator[tuple[Browser, str]]:
     """Start a server on these files, and a browser; the sample data without any."""
-    served = Served([sys.executable, "-m", "dashboard.cli", "serve", *data, "--no-browser", "--port", "0"], ROOT)
-    served.wait_until_ready()
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find_chromium())
-            yield browser, served.url
-            browser.close()
-    finally:
-        served.stop()
+    command = [sys.executable, "-m", "dashboard.cli", "serve", *data, "--no-browser", "--port", "0"]
+    with Served(command, ROOT) as served, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium())
+        yield browser, served.url
+        browser.close()
 
 
 def take(browser: Browser, address: str, names: list[str]) -> None:

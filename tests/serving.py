@@ -7,13 +7,14 @@ import subprocess
 import threading
 import time
 from pathlib import Path
+from typing import Self
 
 READY = re.compile(r"(?:running at|Serving on|available at):? +(http://\S+)")
 START_SECONDS = 120.0
 
 
 class Served:
-    """A server in a process of its own.
+    """A server in a process of its own, which can be asked within ``with``, and has ended after it.
 
     Parameters
     ----------
@@ -28,7 +29,6 @@ class Served:
     def __init__(self, command: list[str], cwd: Path, ready: re.Pattern[str] = READY) -> None:
         root = Path(__file__).resolve().parent.parent
         environment = os.environ | {"PYTHONUNBUFFERED": "1", "PYTHONPATH": str(root)}
-        self.started = time.perf_counter()
         self.process = subprocess.Popen(
             command, cwd=cwd, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
@@ -39,15 +39,20 @@ class Served:
         self._reader = threading.Thread(target=self._drain, daemon=True)
         self._reader.start()
 
-    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
-        """Return once the server has printed its address; raise with what it printed if it does not.
+    def __enter__(self) -> Self:
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
 
-        Raises
-        ------
-        RuntimeError
-            It ended, or has not become ready within `seconds`.
-        """
-        deadline = time.perf_counter() + seconds
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _wait_until_ready(self) -> None:
+        """Return once the server has printed its address; `RuntimeError` with what it printed if it does not."""
+        deadline = time.perf_counter() + START_SECONDS
         while True:
             try:
                 line = self._lines.get(timeout=max(deadline - time.perf_counter(), 0))

@@ -16,12 +16,8 @@ SLIDER = "Accuracy threshold"
 
 @pytest.mark.soak
 def test_sessions_are_served_at_once() -> None:
-    served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
-    try:
-        served.wait_until_ready()
+    with Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT) as served:
         asyncio.run(_use(served.url + "?tree=quadtree"))
-    finally:
-        served.stop()
     said = "".join(served.output)
     assert not re.search(r"ERROR|Traceback|Exception", said), said
 

@@ -151,19 +151,15 @@ def main() -> None:
     for processes in (1,) if args.many else (2, 1):
         print(f"server of {processes} processes" if processes > 1 else "server of one process")
         command = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"]
-        served = Served([*command, "--num-procs", str(processes)], ROOT)
-        try:
-            served.wait_until_ready()
+        with Served([*command, "--num-procs", str(processes)], ROOT) as served:
             if args.many:
                 asyncio.run(many(served, args.many, 50, ROUND))
-                continue
-            asyncio.run(pictures(served, args.pictures))
-            if processes == 1 and args.sessions:
-                asyncio.run(soak(served, args.sessions, args.moves))
-        finally:
-            served.stop()
-            faults = [line for line in served.output if _FAULT.search(line)]
-            print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
+            else:
+                asyncio.run(pictures(served, args.pictures))
+                if processes == 1 and args.sessions:
+                    asyncio.run(soak(served, args.sessions, args.moves))
+        faults = [line for line in served.output if _FAULT.search(line)]
+        print(f"{len(faults)} errors in the log", *faults[:10], sep="\n")
 
 
 if __name__ == "__main__":

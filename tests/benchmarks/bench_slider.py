@@ -90,12 +90,9 @@ def moved(
 ) -> list[float]:
     """Serve a page and move its slider; milliseconds until the canvas had changed, of the moves that change it."""
     command = [sys.executable, "-m", "panel", "serve", "--address", "127.0.0.1", "--port", "0", *arguments]
-    served = Served(command, ROOT)
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.add_init_script(HEAR)
     positions = [(first + step) / 100 for step in range(20)]
-    try:
-        served.wait_until_ready()
+    with Served(command, ROOT) as served, browser.new_page(viewport={"width": 1280, "height": 900}) as page:
+        page.add_init_script(HEAR)
         page.goto(served.url + query)
         page.locator("canvas").nth(canvas).wait_for(timeout=60_000)
         page.wait_for_timeout(5000)
@@ -103,9 +100,6 @@ def moved(
             go(page, each)
         page.wait_for_timeout(5000)
         times: list[float] = page.evaluate(_MEASURE, [slider, canvas, MOVES, positions, PAUSE])
-    finally:
-        page.close()
-        served.stop()
     return [each for each in times[WARM_UP:] if each < 2000]
 
 

@@ -219,37 +219,31 @@ def table(*looks: dict[str, dict[str, float]]) -> str:
 
 def main() -> None:
     """Make the tour, and tell."""
-    served = Served(
-        [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"], ROOT
-    )
-    try:
-        served.wait_until_ready()
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
-            page.add_init_script(HEAR + _FEEL)
-            session = page.context.new_cdp_session(page)
-            # Of the processor, not of the clock: others use the machine too.
-            session.send("Performance.enable", {"timeDomain": "threadTicks"})
-            page.goto(served.url + "?tree=quadtree")
-            page.get_by_role("table", name="Statistics").wait_for(timeout=120_000)
-            rest(page, DONE)
-            # Both pages of the switch are there before it is measured.
-            go(page, "Data")
-            go(page, "Decisions")
-            rest(page, DONE)
-            looks = [measured(page, session)]
-            for _ in range(TOURS):
-                tour(page, served)
-                looks.append(measured(page, session))
-            print(table(*looks))
-            document = looks[-1]["document"]
-            inside = document["elements"] <= MOST_ELEMENTS and document["styles"] <= MOST_STYLES
-            print(f"at most {MOST_ELEMENTS:,} elements and {MOST_STYLES:,} styles: {'yes' if inside else 'NO'}")
-            print(felt(page))
-            browser.close()
-    finally:
-        served.stop()
+    command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
+    with Served(command, ROOT) as served, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script(HEAR + _FEEL)
+        session = page.context.new_cdp_session(page)
+        # Of the processor, not of the clock: others use the machine too.
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        page.goto(served.url + "?tree=quadtree")
+        page.get_by_role("table", name="Statistics").wait_for(timeout=120_000)
+        rest(page, DONE)
+        # Both pages of the switch are there before it is measured.
+        go(page, "Data")
+        go(page, "Decisions")
+        rest(page, DONE)
+        looks = [measured(page, session)]
+        for _ in range(TOURS):
+            tour(page, served)
+            looks.append(measured(page, session))
+        print(table(*looks))
+        document = looks[-1]["document"]
+        inside = document["elements"] <= MOST_ELEMENTS and document["styles"] <= MOST_STYLES
+        print(f"at most {MOST_ELEMENTS:,} elements and {MOST_STYLES:,} styles: {'yes' if inside else 'NO'}")
+        print(felt(page))
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import numpy as np
 from playwright.sync_api import Locator, Page, sync_playwright
@@ -87,32 +88,26 @@ def main() -> int:
     parser.add_argument("--dark", action="store_true")
     args = parser.parse_args()
     command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
-    served = None if args.address else Served(command, ROOT)
     complaints: list[str] = []
-    try:
-        if served is not None:
-            served.wait_until_ready()
-        with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
-            scheme = "dark" if args.dark else "light"
-            page = browser.new_page(viewport={"width": 1920, "height": 1080}, color_scheme=scheme)
-            page.set_default_timeout(120_000)
-            page.on("console", lambda said: said.type in {"error", "warning"} and complaints.append(said.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.goto(args.address or served.url)
-            page.get_by_role("button", name="Decisions", exact=True).wait_for()
-            session = page.context.new_cdp_session(page)
-            session.send("Performance.enable")
-            begun, number = time.monotonic(), 0
-            while time.monotonic() - begun < 60 * args.minutes:
-                said = round_of(page, LATER if number else FIRST, complaints)
-                number += 1
-                memory = "{MB:.0f} MB and {nodes kept:,.0f} nodes kept".format_map(kept(session))
-                print(f"round {number}, {(time.monotonic() - begun) / 60:.1f} min: {said}; {memory}", flush=True)
-            browser.close()
-    finally:
-        if served is not None:
-            served.stop()
+    with ExitStack() as stack, sync_playwright() as driver:
+        address = args.address or stack.enter_context(Served(command, ROOT)).url
+        browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
+        scheme = "dark" if args.dark else "light"
+        page = browser.new_page(viewport={"width": 1920, "height": 1080}, color_scheme=scheme)
+        page.set_default_timeout(120_000)
+        page.on("console", lambda said: said.type in {"error", "warning"} and complaints.append(said.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        page.get_by_role("button", name="Decisions", exact=True).wait_for()
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable")
+        begun, number = time.monotonic(), 0
+        while time.monotonic() - begun < 60 * args.minutes:
+            said = round_of(page, LATER if number else FIRST, complaints)
+            number += 1
+            memory = "{MB:.0f} MB and {nodes kept:,.0f} nodes kept".format_map(kept(session))
+            print(f"round {number}, {(time.monotonic() - begun) / 60:.1f} min: {said}; {memory}", flush=True)
+        browser.close()
     for complaint, times in Counter(complaints).items():
         print(f"complaint, {times} times: {complaint[:300]}")
     print(f"{len(complaints)} complaints")

@@ -62,12 +62,8 @@ def jupyterlab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serv
         nbformat.write(notebook, folder / f"{name}.ipynb")
     server = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0"]
     options = [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"]
-    served = Served([*server, *options], folder, re.compile(r"(http://127\.0\.0\.1:\d+)/lab"))
-    try:
-        served.wait_until_ready()
+    with Served([*server, *options], folder, re.compile(r"(http://127\.0\.0\.1:\d+)/lab")) as served:
         yield served
-    finally:
-        served.stop()
 
 
 def run_cell(page: Page, at: int) -> None:

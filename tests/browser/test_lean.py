@@ -126,23 +126,12 @@ def page(serve_dashboard: Callable[..., Served], watched_page: WatchedPage) -> P
     return watched_page.page
 
 
-@pytest.fixture(scope="module")
-def own_servers() -> Iterator[list[Served]]:
-    """Servers for the tests that hold them up and stop them."""
-    started: list[Served] = []
-    yield started
-    for served in started:
-        served.stop()
-
-
 @pytest.fixture
-def own_server(own_servers: list[Served]) -> Served:
-    """Serve the dashboard; anew where a test before has stopped it."""
-    if not own_servers or own_servers[-1].process.poll() is not None:
-        command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
-        own_servers.append(Served(command, ROOT))
-        own_servers[-1].wait_until_ready()
-    return own_servers[-1]
+def own_server() -> Iterator[Served]:
+    """Serve the dashboard, for a test that holds it up or stops it."""
+    command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
+    with Served(command, ROOT) as served:
+        yield served
 
 
 def test_it_was_made_for_the_releases_that_are_installed() -> None:
@@ -323,17 +312,11 @@ def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: Watched
 
 
 @pytest.mark.slow
-def test_a_server_that_was_started_anew_is_said_to_need_a_reload(
-    own_servers: list[Served], watched_page: WatchedPage
-) -> None:
+def test_a_server_that_was_started_anew_is_said_to_need_a_reload(watched_page: WatchedPage) -> None:
     command = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port"]
-    own_servers.append(Served([*command, "0"], ROOT))
-    own_servers[-1].wait_until_ready()
-    page = drawn_page(own_servers[-1], watched_page)
-    own_servers[-1].stop()
-    own_servers.append(Served([*command, str(urlsplit(own_servers[-1].url).port)], ROOT))
-    own_servers[-1].wait_until_ready()
-    page.get_by_role("alert").get_by_text("The server runs, but knows nothing of this page").wait_for()
-    assert page.get_by_role("alert").get_by_role("button").all_inner_texts() == ["Reload"]
-    own_servers[-1].stop()
-    assert not any("Traceback" in line for line in own_servers[-1].output)
+    with Served([*command, "0"], ROOT) as served:
+        page = drawn_page(served, watched_page)
+    with Served([*command, str(urlsplit(served.url).port)], ROOT) as served:
+        page.get_by_role("alert").get_by_text("The server runs, but knows nothing of this page").wait_for()
+        assert page.get_by_role("alert").get_by_role("button").all_inner_texts() == ["Reload"]
+    assert not any("Traceback" in line for line in served.output)

@@ -20,10 +20,7 @@ def serve_others() -> Iterator[Callable[..., Served]]:
     with contextlib.ExitStack() as stack:
 
         def serve(program: list[str], *arguments: str) -> Served:
-            server = Served([sys.executable, *program, "serve", *arguments, *options], ROOT)
-            stack.callback(server.stop)
-            server.wait_until_ready()
-            return server
+            return stack.enter_context(Served([sys.executable, *program, "serve", *arguments, *options], ROOT))
 
         yield serve
 

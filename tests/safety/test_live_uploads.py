@@ -43,12 +43,8 @@ _CUT = (
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("nothing")
-    server = Served([sys.executable, "-c", _PROGRAM, "serve", str(folder), "--no-browser", "--port", "0"], ROOT)
-    try:
-        server.wait_until_ready()
+    with Served([sys.executable, "-c", _PROGRAM, "serve", str(folder), "--no-browser", "--port", "0"], ROOT) as server:
         yield server
-    finally:
-        server.stop()
 
 
 async def opened(served: Served) -> Session:

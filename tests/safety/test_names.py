@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
@@ -54,10 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Served]:
     command = [sys.executable, "-m", "dashboard.cli", "serve", str(folder), "--no-browser", "--port", "0"]
-    with ExitStack() as stack:
-        served = Served(command, ROOT)
-        stack.callback(served.stop)
-        served.wait_until_ready()
+    with Served(command, ROOT) as served:
         yield served
 
 

@@ -205,9 +205,9 @@ def launching() -> Iterator[Callable[..., str]]:
 
         def start(**access: Any) -> str:
             if (wanted := json.dumps(access)) not in running:
-                served = Served([sys.executable, str(ROOT / "tests/safety/launching.py"), wanted], ROOT)
-                stack.callback(served.stop)
-                served.wait_until_ready()
+                served = stack.enter_context(
+                    Served([sys.executable, str(ROOT / "tests/safety/launching.py"), wanted], ROOT)
+                )
                 running[wanted] = served.url.replace(EVERYWHERE, "localhost").removesuffix("/dashboard")
             return running[wanted]
 
@@ -268,9 +268,8 @@ def _elsewhere() -> str:
 def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_path: Path) -> None:
     need(_elsewhere() not in ("", "127.0.0.1"), "this machine has no address but the loopback's")
     # Bare `panel serve` listens everywhere.
-    served = Served([sys.executable, "-m", "panel", "serve", "dashboard", "--port", "0", "--args", str(tmp_path)], ROOT)
-    try:
-        served.wait_until_ready()
+    command = [sys.executable, "-m", "panel", "serve", "dashboard", "--port", "0", "--args", str(tmp_path)]
+    with Served(command, ROOT) as served:
         port = urlsplit(served.url).port
         here, there = Visitor(f"http://localhost:{port}"), Visitor(f"http://{_elsewhere()}:{port}")
         assert here.page()[0].code == 200
@@ -285,6 +284,4 @@ def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_p
             assert not there.connects(token)
             assert not there.connects(token, f"http://localhost:{port}")
             assert not there.connects(token, "http://evil.example", f"localhost:{port}")
-    finally:
-        served.stop()
     assert "a session was refused: this page can be reached from other machines" in "".join(served.output)

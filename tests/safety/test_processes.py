@@ -65,9 +65,7 @@ class _AtOnce:
 def test_sessions_open_in_every_process_and_none_outlives_the_server(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     command = [sys.executable, "-m", "dashboard.cli", "serve", str(tmp_path / "nothing"), "--no-browser"]
-    served = Served([*command, "--port", "0", "--num-procs", "2"], ROOT)
-    try:
-        served.wait_until_ready()
+    with Served([*command, "--port", "0", "--num-procs", "2"], ROOT) as served:
         # The first process says that it listens while the second one is still to come.
         children = until(lambda: len(workers := psutil.Process(served.process.pid).children()) == 2 and workers)
         visitor = Visitor(served.url.removesuffix("/dashboard"))
@@ -79,5 +77,3 @@ def test_sessions_open_in_every_process_and_none_outlives_the_server(tmp_path: P
         assert not visitor.connects(f"{token[:-4]}AAAA")
         os.kill(served.process.pid, signal.SIGKILL)
         assert psutil.wait_procs(children, timeout=30)[1] == []
-    finally:
-        served.stop()
