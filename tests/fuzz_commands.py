@@ -102,18 +102,12 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 @dataclass(frozen=True)
 class Kind:
-    """Files that a command reads.
-
-    Attributes
-    ----------
-    file
-        An undamaged one; below a folder of its own where it does not stand alone.
-    reads
-        Called with the damaged file: what the command tells on standard error, with its exit status.
-    """
+    """Files that a command reads."""
 
     name: str
+    #: An undamaged one; below a folder of its own where it does not stand alone.
     file: Path
+    #: Called with the damaged file: what the command tells on standard error, with its exit status.
     reads: Callable[[Path], tuple[int, str]]
 
 

@@ -16,14 +16,8 @@ START_SECONDS = 120.0
 class Served:
     """A server in a process of its own, which can be asked within ``with``, and has ended after it.
 
-    Parameters
-    ----------
-    command
-        What starts it; it must print its address once it can be asked.
-    cwd
-        Where it is started. It imports the packages of the working tree of this test run.
-    ready
-        What it prints once it can be asked, with its address as the first group.
+    It imports the packages of the working tree of this test run, and prints once it can be asked what matches `ready`,
+    with its address as the first group.
     """
 
     def __init__(self, command: list[str], cwd: Path, ready: re.Pattern[str] = READY) -> None:

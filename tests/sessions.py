@@ -20,13 +20,7 @@ _FIGURES = ("ColumnDataChanged", "ColumnsPatched", "ColumnsStreamed")
 
 
 class Session:
-    """One session; make it with `open`.
-
-    Parameters
-    ----------
-    socket
-        Its websocket, after the server has greeted.
-    """
+    """One session; make it with `open`."""
 
     def __init__(self, socket: WebSocketClientConnection) -> None:
         self._socket = socket
@@ -37,13 +31,7 @@ class Session:
 
     @classmethod
     async def open(cls, url: str) -> Session:
-        """Ask for the page and open its session, as a browser does.
-
-        Parameters
-        ----------
-        url
-            Of the page.
-        """
+        """Ask for the page and open its session, as a browser does."""
         answer = await AsyncHTTPClient().fetch(HTTPRequest(url, connect_timeout=SECONDS, request_timeout=SECONDS))
         token = TOKEN.search(answer.body.decode())[1]
         address = url.partition("?")[0].replace("http", "ws", 1)

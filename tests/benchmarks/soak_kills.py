@@ -47,25 +47,17 @@ _LAUNCH = "import sys; from tests.benchmarks import soak_kills; soak_kills.launc
 
 @dataclass
 class Soak:
-    """A campaign that is killed again and again.
+    """A campaign that is killed again and again."""
 
-    Attributes
-    ----------
-    campaign, launcher, installation
-        What is started, where and by which MPI.
-    random
-        Of the moments.
-    cluster
-        The emulated cluster, if the campaign runs on one.
-    counted
-        Kills by victim that hit a running process.
-    """
-
+    #: What is started, where and by which MPI.
     campaign: Campaign
     launcher: Launcher
     installation: Installation
+    #: Of the moments.
     random: random.Random
+    #: The emulated cluster, if the campaign runs on one.
     cluster: scheduler.Slurm | None = None
+    #: Kills by victim that hit a running process.
     counted: Counter[str] = field(default_factory=Counter)
 
     def kill(self, victim: str, *, late: bool) -> None:

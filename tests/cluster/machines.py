@@ -76,18 +76,12 @@ def _with_parent() -> None:
 
 @dataclass
 class Machine:
-    """One emulated machine.
+    """One emulated machine."""
 
-    Attributes
-    ----------
-    name, address
-        Its host name and its address in the network.
-    first
-        Id, as seen from outside, of the process that holds it.
-    """
-
+    #: Its host name and its address in the network.
     name: str
     address: str
+    #: Id, as seen from outside, of the process that holds it.
     first: int
     _holder: subprocess.Popen[str] = field(repr=False)
     _started: list[subprocess.Popen[bytes]] = field(default_factory=list, repr=False)
@@ -153,17 +147,7 @@ class Machine:
 
 
 class Network:
-    """A head and some nodes behind one switch.
-
-    Parameters
-    ----------
-    folder
-        For the files of the emulation.
-    nodes
-        How many machines beside the head.
-    megabits, delay
-        Rate of each node's wire in Mbit/s, and time from node to node in µs. The head's wire has no limit.
-    """
+    """A head and some nodes behind one switch: Mbit/s of a node's wire (the head's has no limit), µs between nodes."""
 
     def __init__(self, folder: Path, nodes: int, megabits: float = 1000.0, delay: float = 20.0) -> None:
         self.folder = folder

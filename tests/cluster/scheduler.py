@@ -77,17 +77,12 @@ def missing() -> str:
 
 
 class Slurm:
-    """Slurm on the machines of a network.
-
-    Attributes
-    ----------
-    commands
-        Folder with ``sbatch`` and its like, to be put first on the PATH: each runs on the head.
-    """
+    """Slurm on the machines of a network."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
         self._folder = network.folder / "slurm"
+        #: Folder with ``sbatch`` and its like, to be put first on the PATH: each runs on the head.
         self.commands = network.folder / "bin"
         self._configuration = self._folder / "slurm.conf"
         self._munge = self._folder / "munge"

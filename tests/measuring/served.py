@@ -24,17 +24,11 @@ _PATIENCE_S, _BUSY = 60.0, 5.0
 
 @dataclass
 class ServedPage:
-    """A page and its sessions.
+    """A page and its sessions."""
 
-    Attributes
-    ----------
-    url
-        Its address.
-    pages
-        Of each session that was opened, with its document.
-    """
-
+    #: Its address.
     url: str
+    #: Of each session that was opened, with its document.
     pages: list[tuple[MeasurePage, Any]] = field(default_factory=list)
 
     def change(self, work: Callable[[MeasurePage], Any]) -> None:
@@ -47,13 +41,7 @@ class ServedPage:
 
 @contextmanager
 def serve_measure(fields: dict[str, Any]) -> Iterator[ServedPage]:
-    """Serve it.
-
-    Parameters
-    ----------
-    fields
-        Values of fields of the form.
-    """
+    """Serve it with these values in the fields of the form."""
     install()
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]

@@ -22,15 +22,7 @@ class Answer:
 
 
 class Visitor:
-    """Somebody with cookies of their own.
-
-    Parameters
-    ----------
-    base
-        Where the server is, such as ``http://localhost:5006``.
-    source
-        Address of this machine to ask from, such as ``127.0.0.9``.
-    """
+    """Somebody with cookies of their own, at an address of this machine that is `source`, such as ``127.0.0.9``."""
 
     def __init__(self, base: str, source: str = "") -> None:
         self.base = base

@@ -80,47 +80,31 @@ def default_best(collective: str, algorithm: str, comm_size: int, message_size: 
 
 @dataclass
 class Machine:
-    """Stands in for MPI.
+    """Stands in for MPI."""
 
-    Attributes
-    ----------
-    times
-        When methods are measured.
-    fresh
-        When rules are compared with the library's own decision; None: the same.
-    noise
-        Standard deviation of the logarithm of a repetition, and of what a launch does to one method.
-    proves
-        Whether the library does as rules ask.
-    differs
-        Whether rules ask for anything else than it does by itself.
-    disobeys
-        Collectives and algorithms that it does not run where rules ask for them.
-    refuses
-        Collectives and what of them, rules or the library's own decision, cannot be called when they are compared.
-    campaigns
-        Folders of those that measured anything, each time that they did.
-    fails
-        Names of stages, measure or compare, whose next campaign ends half-way.
-    header
-        What ranks say of where they run.
-    harms
-        Whether the library is slower beside rules, so that what it decides takes the times of ``with rules``.
-    array
-        Whether each communicator size is a job of its own, as of an array.
-    """
-
+    #: When methods are measured.
     times: Times = better
+    #: When rules are compared with the library's own decision; None: the same.
     fresh: Times | None = None
+    #: Standard deviation of the logarithm of a repetition, and of what a launch does to one method.
     noise: float = 0.01
+    #: Whether the library does as rules ask.
     proves: bool = True
+    #: Whether rules ask for anything else than it does by itself.
     differs: bool = True
+    #: Collectives and algorithms that it does not run where rules ask for them.
     disobeys: frozenset[tuple[str, str]] = frozenset()
+    #: Collectives and what of them, rules or the library's own decision, cannot be called when they are compared.
     refuses: frozenset[tuple[str, str]] = frozenset()
+    #: Folders of those that measured anything, each time that they did.
     campaigns: list[str] = field(default_factory=list)
+    #: Names of stages, measure or compare, whose next campaign ends half-way.
     fails: list[str] = field(default_factory=list)
+    #: What ranks say of where they run.
     header: dict[str, Any] = field(default_factory=dict)
+    #: Whether the library is slower beside rules, so that what it decides takes the times of ``with rules``.
     harms: bool = False
+    #: Whether each communicator size is a job of its own, as of an array.
     array: bool = False
 
     def finished(
