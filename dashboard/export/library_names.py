@@ -67,7 +67,7 @@ class Choice:
 #: The library's own decision.
 NOTHING = Choice(0)
 
-_RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl"}
+_RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl", "UCC": "ucc"}
 #: Open MPI by its names in results, as `measured_with` compares them.
 OPEN_MPI = ("openmpi", "ompi")
 

@@ -36,6 +36,7 @@ def test_rules_are_for_the_open_mpi_that_was_measured(measured: list[tuple[str, 
 
 def test_the_target_that_is_offered_is_what_the_measured_library_reads() -> None:
     measured = {("Open MPI", "6.0.0a1"): "openmpi-json", ("Open MPI", "5.0.11"): "openmpi", ("MPICH", "5.0.2"): "mpich"}
+    measured["UCC", ""] = "ucc"
     for (library, version), target in {**measured, ("", ""): "openmpi"}.items():
         assert rules_target({"library": library, "library_version": version}) == target
 
