@@ -16,6 +16,7 @@ from loaders import (
     skampi4,
     storage,
     table,
+    ucc_perftest,
 )
 from loaders.source import Format
 
@@ -34,6 +35,7 @@ FORMATS: dict[str, Format] = {
         osu.FORMAT,
         mpi4py_run.FORMAT,
         nccl_tests.FORMAT,
+        ucc_perftest.FORMAT,
         netpipe.FORMAT,
         pico.FORMAT,
         ompi_tuning.FORMAT,

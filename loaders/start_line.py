@@ -11,18 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from loaders import ucc
 from loaders.openmpi import fan_out_variable
 from loaders.source import Source
 
 _MPIEXEC = ("mpirun", "mpiexec", "mpiexec.hydra", "mpirun_rsh", "orterun", "prterun", "aprun")
 _BY_NODES = ("srun", "flux")
 #: Those over NCCL, or over what does as NCCL, bear its name too.
-_BENCHMARK = re.compile(r"osu_(?:[nx]ccl_)?([a-z_]+)(?:\.py)?|IMB-\w+")
+_BENCHMARK = re.compile(r"osu_(?:[nx]ccl_)?([a-z_]+)(?:\.py)?|IMB-\w+|ucc_perftest")
 _PROCESSES = {"-n", "-np", "--np", "--n", "--ntasks"}
 _NODES, _PER_NODE = {"-N", "--nodes"}, {"--ntasks-per-node", "--tasks-per-node"}
 _MCA = {"--mca", "-mca", "--gmca", "-gmca"}
-_VARIABLE = re.compile(r"(?:.*[=,])?((?:OMPI_MCA|I_MPI_ADJUST|MPIR_CVAR)_\w+)(?:=(.*))?")
+_VARIABLE = re.compile(r"(?:.*[=,])?((?:OMPI_MCA|I_MPI_ADJUST|MPIR_CVAR|UCC_TL_UCP)_\w+)(?:=(.*))?")
 _ATTACHED = re.compile(r"(-[nN])(\d+)")
+_PERSISTENT = re.compile(r"-[iFT]*p[iFT]*")
 _YES = {"1", "true", "yes", "on", "enabled"}
 _WORD = re.compile(r"\w{1,40}")
 
@@ -31,15 +33,19 @@ _WORD = re.compile(r"\w{1,40}")
 class Start:
     """What a line says of the benchmark that it starts."""
 
-    #: As OSU's program is called; empty of IMB, which measures several.
+    #: As OSU's program is called; empty of IMB and ucc_perftest, of which the tables tell it.
     collective: str = ""
     #: Number of processes; None where the line does not say it.
     comm_size: int | None = None
-    #: Control variables of the library, by name without ``OMPI_MCA_``.
+    #: Control variables of the library, by name without ``OMPI_MCA_``; those of UCC where it is measured by itself.
     settings: Mapping[str, str] = field(default_factory=dict)
+    #: Whether ucc_perftest measures persistent collectives, which its tables do not tell.
+    persistent: bool = False
 
     def method_of(self, collective: str) -> dict[str, str | int]:
         """Columns of the algorithm that the library was forced to take, and of its segments; none where it was not."""
+        if columns := ucc.forced(collective, self.settings):
+            return {**columns}
         base = f"coll_tuned_{collective}_algorithm"
         # Without the first, Open MPI reads none of them.
         forced = self.settings.get("coll_tuned_use_dynamic_rules", "").lower() in _YES
@@ -79,7 +85,7 @@ class Starts:
 
 def start_of(line: str) -> Start | None:
     """Read a line of a log; None where it starts no benchmark that is known."""
-    if "osu_" not in line and "IMB-" not in line:
+    if not any(mark in line for mark in ("osu_", "IMB-", "ucc_perftest")):
         return None
     try:
         words = shlex.split(line.lstrip("#+$ \t"), comments=True)
@@ -94,7 +100,11 @@ def start_of(line: str) -> Start | None:
     if program is None:
         return None
     processes = _processes(list(_options(words[launcher + 1 : at])), by_nodes=names[launcher] in _BY_NODES)
-    return Start(program[1] or "", processes, dict(_settings(words[:at])))
+    settings = dict(_settings(words[:at]))
+    if program[0] != "ucc_perftest":
+        # Over MPI nobody knows whether UCC is asked.
+        return Start(program[1] or "", processes, {n: v for n, v in settings.items() if not n.startswith("UCC_")})
+    return Start("", processes, settings, any(map(_PERSISTENT.fullmatch, words[at + 1 :])))
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:

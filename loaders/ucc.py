@@ -4,9 +4,13 @@ Source: ``ucc_info -A`` of UCC 1.8.0 and 1.10.0 (8263de4), which print the same.
 same places.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 NAME = "UCC"
+#: What a part of a tune string may say beside collective and algorithm without leaving anything out.
+_ALL = re.compile(r"0-inf|\[[01]-inf\]|inf|[1-9]\d*")
+_NAMES = re.compile(r"(?!inf$)[a-z_,]+")
 #: Characters of a line of a ucc.conf: with what is beyond, a line of its own, no program starts (seen with 1.10.0).
 LONGEST_LINE = 8191
 #: Characters of a tune string: with a longer variable Linux starts no program (``MAX_ARG_STRLEN``).
@@ -41,6 +45,37 @@ def radix_variable(collective: str, algorithm: str) -> str:
         return ""
     name = f"UCC_TL_UCP_{own_name(collective)}_{algorithm.removesuffix('knomial')}_KN_RADIX"
     return name.upper().replace("__", "_")
+
+
+def called(collective: str, algorithm: str, settings: Mapping[str, str]) -> tuple[str, str]:
+    """Name of an algorithm, by UCC's number or name, and its radix where one is set that is not in the name."""
+    name = ALGORITHMS[collective][int(algorithm)] if algorithm.isdigit() else algorithm
+    radix = settings.get(radix_variable(collective, name), "")
+    if radix == "2":
+        return OF_RADIX_2[collective][name], ""
+    return name, "" if radix == "auto" else radix
+
+
+def forced(collective: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Columns of the algorithm that variables force at all sizes; none where they force none, or not at all of them.
+
+    The collective is UCC's own; of a string that UCC refuses none is taken.
+    """
+    parts = [part.split(":") for part in settings.get("UCC_TL_UCP_TUNE", "").lower().split("#")]
+    mine = [words for words in parts if _speaks(words, collective)]
+    said = sorted(word for word in mine[0] if not _ALL.fullmatch(word)) if len(mine) == 1 else []
+    algorithm = said[0][1:] if len(said) == 2 and said[0].startswith("@") else ""
+    names = ALGORITHMS.get(collective, ())
+    if algorithm not in (*names, *map(str, range(len(names)))):
+        return {}
+    name, radix = called(collective, algorithm, settings)
+    return {"algorithm": name} | ({"radix": radix} if radix else {})
+
+
+def _speaks(words: Sequence[str], collective: str) -> bool:
+    """Whether a part of a tune string is for a collective, as one that names none is."""
+    named = [word.split(",") for word in words if _NAMES.fullmatch(word)]
+    return not named or any(collective in names for names in named)
 
 
 def own_name(collective: str) -> str:

@@ -76,6 +76,8 @@ def test_other_lines_start_nothing(line: str) -> None:
         # Without dynamic rules Open MPI does not read it; and it is another collective's.
         ("--mca coll_tuned_allreduce_algorithm 4", {}),
         ("--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_bcast_algorithm 4", {}),
+        # Whether MPI asks UCC is not known.
+        ("-x UCC_TL_UCP_TUNE=allreduce:@ring", {}),
         ("-genv I_MPI_ADJUST_ALLREDUCE 3", {"algorithm": "3"}),
         ("-genv I_MPI_ADJUST_ALLREDUCE=3", {"algorithm": "3"}),
         ("-genv I_MPI_ADJUST_ALLREDUCE 3:0-1024", {}),

@@ -19,7 +19,7 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.targets.settings import UCC_COMPARED
-from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, OF_RADIX_2, own_name, radix_variable
+from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, called, own_name
 
 INF = 2**62
 COLLECTIVES = (
@@ -257,14 +257,8 @@ def _decision(collective: str, parts: list[Part], section: str, settings: Mappin
 
 def _method(collective: str, word: str, settings: Mapping[str, str]) -> Method:
     """What tl/ucp takes for a number or name of its own, with the radix that is set."""
-    name = ALGORITHMS[collective][int(word)] if word.isdigit() else word
-    radix = settings.get(radix_variable(collective, name), "")
-    if radix in ("", "auto"):
-        return Method(name, name)
-    if radix == "2":
-        name = OF_RADIX_2[collective][name]
-        return Method(name, name)
-    return Method(f"{name} radix={radix}", name, 0, {"radix": radix})
+    name, radix = called(collective, word, settings)
+    return Method(f"{name} radix={radix}", name, 0, {"radix": radix}) if radix else Method(name, name)
 
 
 def _edges(least: int, edges: Iterable[int]) -> list[int]:
