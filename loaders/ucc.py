@@ -28,6 +28,11 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     "reduce_scatter_block": ("ring", "knomial"),
     "reduce_scatterv": ("ring",),
 }
+#: Variable that stands before those of single collectives, unless 0; but not before these, which take radixes by size.
+_OF_ALL = "UCC_TL_UCP_KN_RADIX"
+_OF_SIZES = tuple(
+    f"UCC_TL_UCP_{name}_KN_RADIX" for name in ("ALLREDUCE", "ALLREDUCE_SRA", "ALLGATHER", "BCAST_SAG", "REDUCE_SRG")
+)
 #: What others call its k-nomial algorithms of radix 2. By themselves they have one of 4, or one that suits the team.
 OF_RADIX_2: Mapping[str, Mapping[str, str]] = {
     "allgather": {"knomial": "recursive_doubling"},
@@ -37,6 +42,13 @@ OF_RADIX_2: Mapping[str, Mapping[str, str]] = {
     "reduce_scatter": {"knomial": "recursive_halving"},
     "reduce_scatter_block": {"knomial": "recursive_halving"},
 }
+
+
+def takes_radix(variable: str, value: str) -> bool:
+    """Whether tl/ucp can work with a value of one of its variables of radixes (seen with 1.10.0)."""
+    if variable in _OF_SIZES and (value == "auto" or ":" in value):
+        return True
+    return value.isdecimal() and (int(value) > 1 or (variable, int(value)) == (_OF_ALL, 0))
 
 
 def radix_variable(collective: str, algorithm: str) -> str:
@@ -50,7 +62,10 @@ def radix_variable(collective: str, algorithm: str) -> str:
 def called(collective: str, algorithm: str, settings: Mapping[str, str]) -> tuple[str, str]:
     """Name of an algorithm, by UCC's number or name, and its radix where one is set that is not in the name."""
     name = ALGORITHMS[collective][int(algorithm)] if algorithm.isdigit() else algorithm
-    radix = settings.get(radix_variable(collective, name), "")
+    variable = radix_variable(collective, name)
+    radix = settings.get(variable, "")
+    if variable and variable not in _OF_SIZES and (of_all := settings.get(_OF_ALL, "0")) != "0":
+        radix = of_all
     if radix == "2":
         return OF_RADIX_2[collective][name], ""
     return name, "" if radix == "auto" else radix

@@ -19,7 +19,7 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.targets.settings import UCC_COMPARED
-from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, called, own_name
+from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, called, own_name, takes_radix
 
 INF = 2**62
 COLLECTIVES = (
@@ -47,6 +47,9 @@ _VARIABLES = tuple(f"UCC_{layer}_TUNE" for layer in (*_LAYERS, "CL_DOCA_UROM"))
 #: From so much alike on a variable is a misspelt one.
 _ALIKE = 0.9
 _SETTING = re.compile(r"\s*(export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
+#: What ends a value: in a script a blank, in a ucc.conf a comment.
+_SCRIPT_END, _CONF_END = re.compile(r"[\s;]"), re.compile(r"\s+;")
+_QUOTES = ('"', "'")
 _SECTION = re.compile(r"\s*\[(.*)\]\s*")
 _SIZE = r"(?:[0-9]{1,15}[kmgt]?b?|inf)"
 _RANGE = re.compile(rf"{_SIZE}-{_SIZE}", re.IGNORECASE)
@@ -62,6 +65,13 @@ _OVERLAPPING = "UCC refuses the whole string, or passes over the later part, wit
 #: As its parser has it (src/utils/ucc_parser.c): a name that is there already ends in an error of the file.
 _TWICE = "UCC refuses a ucc.conf as a whole, and no program starts; of a script that sets it, the later setting acts"
 _QUOTED = "right in a script; of a ucc.conf UCC takes the quotes for a part of the value, and refuses it"
+
+
+_NO_RADIX = (
+    "of a radix below 2, or of several where it takes one, the collective never comes to an end; of what is no number "
+    "tl/ucp refuses all its settings, and UCC does without it"
+)
+_OUT = "UCC does without tl/ucp for these calls: another of its layers serves them, or it refuses them"
 
 
 @dataclass
@@ -84,7 +94,7 @@ def read(text: str) -> RulesFile:
     set_in: dict[str, dict[str, str]] = {"": {}}
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip() or line.lstrip().startswith("#"):
+        if not line.strip() or line.lstrip().startswith(("#", ";")):
             continue
         if (heading := _SECTION.fullmatch(line)) is not None:
             section = heading[1]
@@ -97,8 +107,8 @@ def read(text: str) -> RulesFile:
                 )
             )
             continue
-        value = setting[3].strip("\"'")
-        faults += [] if setting[1] else _of_conf(line, number, quoted=value != setting[3])
+        value = _value(setting[3], _SCRIPT_END if setting[1] else _CONF_END)
+        faults += [] if setting[1] else _of_conf(line, number, quoted=setting[3][:1] in _QUOTES)
         if _tunes(setting[2]):
             if setting[2] not in _VARIABLES:
                 known = ", ".join(_VARIABLES)
@@ -112,6 +122,7 @@ def read(text: str) -> RulesFile:
                 )
             tuned[section, setting[2]] = number, parts
         else:
+            faults += _of_radix(setting[2], value, number)
             set_in.setdefault(section, {})[setting[2]] = value
     for (section, variable), (_, parts) in tuned.items():
         settings = {**set_in[""], **set_in.get(section, {})}
@@ -122,6 +133,13 @@ def read(text: str) -> RulesFile:
     return RulesFile("ucc", "UCC tune strings", built, built, in_order(faults))
 
 
+def _value(text: str, ended: re.Pattern[str]) -> str:
+    """The value of a setting without quotes, and without what stands behind it."""
+    if text[:1] in _QUOTES:
+        return text[1:].partition(text[0])[0]
+    return ended.split(text, 1)[0]
+
+
 def _of_conf(line: str, number: int, *, quoted: bool) -> list[Fault]:
     """What is wrong with a line that is no script's, but a ucc.conf's."""
     faults = [Fault(number, "warning", "the value is quoted", _QUOTED)] if quoted else []
@@ -129,6 +147,13 @@ def _of_conf(line: str, number: int, *, quoted: bool) -> list[Fault]:
         what = f"{len(line):,} characters, of which UCC takes {LONGEST_LINE:,} for one line of a ucc.conf"
         faults.append(Fault(number, "error", what, "UCC refuses the file, and no program starts"))
     return faults
+
+
+def _of_radix(variable: str, value: str, number: int) -> list[Fault]:
+    """What is wrong with a setting if it is one of a radix."""
+    if not variable.endswith("KN_RADIX") or takes_radix(variable, value):
+        return []
+    return [Fault(number, "error", f"{variable} cannot be {value[:40]!r}", _NO_RADIX)]
 
 
 def _tunes(variable: str) -> bool:
@@ -153,6 +178,8 @@ def _parts(text: str, line: int, faults: list[Fault], *, of_ucp: bool) -> list[P
         if wrong := wrong or _impossible(part, of_ucp=of_ucp):
             faults.append(Fault(line, "error", f"{token[:60]!r}: {wrong}", _REFUSED))
             return []
+        if of_ucp and not part.score:
+            faults.append(Fault(line, "warning", f"{token[:60]!r} has the score 0", _OUT))
         parts.append(part)
     if wrong := _overlapping(parts):
         faults.append(Fault(line, "error", wrong, _OVERLAPPING))

@@ -26,7 +26,6 @@ KNOMIAL, SAG, DBT, OWN = "knomial", "sag_knomial", "dbt", "default"
         ("BCAST:0-4kB:HOST:@KNOMIAL", {4095: KNOMIAL, 4096: OWN}),
         ("bcast:CudaManaged,cuda_managed,host:0-1t:@1", {2**40 - 1: SAG, 2**40: OWN}),
         ("bcast:cuda:@2#bcast:host:@1", {1: SAG}),
-        ("bcast:0-4k:@1:0", {1: OWN}),
     ],
 )
 def test_parts_act_as_in_ucc(tune: str, acting: dict[int, str]) -> None:
@@ -86,3 +85,61 @@ def test_long_strings_act_in_all_their_parts() -> None:
     parts = "#".join(f"bcast:{8 * k}-{8 * k + 8}:[{n}]:@{k % 3}" for n in range(2, 130) for k in range(20))
     read = read_text(f"export UCC_TL_UCP_TUNE={parts}\n")
     assert algorithms(read, "bcast", 129, [0, 8, 159, 160]) == [KNOMIAL, SAG, SAG, OWN]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "UCC_TL_UCP_TUNE = bcast:@1 ; comment",
+        "; comment\n  ; comment\nUCC_TL_UCP_TUNE=bcast:@1",
+        'export UCC_TL_UCP_TUNE="bcast:@1" # comment',
+        "export UCC_TL_UCP_TUNE=bcast:@1; mpirun ./program",
+    ],
+)
+def test_comments_are_no_part_of_a_value(line: str) -> None:
+    """The first two as 1.10.0 takes them in a ucc.conf."""
+    read = read_text(f"{line}\n")
+    assert read.faults == ()
+    assert algorithms(read, "bcast", 3, [1]) == [SAG]
+
+
+def test_without_a_blank_before_it_a_comment_belongs_to_the_value() -> None:
+    """With 1.10.0: "incorrect algorithm id provided: ring;comment"."""
+    (fault,) = read_text("UCC_TL_UCP_TUNE = bcast:@1;comment\n").faults
+    assert fault.severity == "error"
+
+
+def test_with_the_score_0_tl_ucp_is_left_out() -> None:
+    """The table of scores has no entry for these sizes, and ucc_perftest ends with an error."""
+    read = read_text("UCC_TL_UCP_TUNE=bcast:0-4k:@1:0\n")
+    assert [fault.text for fault in read.faults] == ["'bcast:0-4k:@1:0' has the score 0"]
+    assert algorithms(read, "bcast", 3, [1]) == [OWN]
+
+
+@pytest.mark.parametrize(
+    ("setting", "wrong"),
+    [
+        # The first three never came to an end with 1.10.0, the next two left UCC without tl/ucp.
+        ("BCAST_KN_RADIX=1", True),
+        ("BCAST_KN_RADIX=0-8k:host:8,8k-inf:host:2", True),
+        ("BCAST_SAG_KN_RADIX=1", True),
+        ("BCAST_KN_RADIX=auto", True),
+        ("BCAST_SAG_KN_RADIX=abc", True),
+        ("BCAST_KN_RADIX=8", False),
+        ("BCAST_SAG_KN_RADIX=0-8k:host:8,2", False),
+        ("BCAST_SAG_KN_RADIX=auto", False),
+        ("KN_RADIX=0", False),
+    ],
+)
+def test_radixes_that_ucc_cannot_work_with_are_errors(setting: str, wrong: bool) -> None:
+    faults = read_text(f"UCC_TL_UCP_{setting}\nUCC_TL_UCP_TUNE=bcast:@0\n").faults
+    assert [fault.severity for fault in faults] == ["error"] * wrong
+
+
+def test_the_radix_of_all_stands_before_those_of_collectives_that_have_one_at_all_sizes() -> None:
+    """``tl_ucp_lib.c`` of 1.10.0: not of allreduce, allgather, and what scatters first."""
+    read = read_text(
+        "UCC_TL_UCP_KN_RADIX=2\nUCC_TL_UCP_BCAST_KN_RADIX=8\nUCC_TL_UCP_TUNE=bcast:0-8:@0#bcast:8-inf:@1#reduce:@0\n"
+    )
+    assert algorithms(read, "bcast", 3, [1, 9]) == ["binomial", SAG]
+    assert algorithms(read, "reduce", 3, [1]) == ["binomial"]
