@@ -5,6 +5,7 @@ The worker alone runs under mpiexec and imports mpi4py; everything else plans, l
 
 __all__ = [
     "adaptive",
+    "allowed",
     "applications",
     "campaigns",
     "errors",

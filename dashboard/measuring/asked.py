@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.allowed import memory, processors
 from dashboard.benchmarks.campaigns import limits
 from dashboard.benchmarks.campaigns.groups import parse_group
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
@@ -191,7 +191,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
         When it cannot be measured, or is larger than allowed; the message says what would be right.
     """
     wish = asked.wish()
-    cores = os.cpu_count() or 1
+    cores = processors()
     if here:
         check_ranks(wish.ranks)
     plan = make_plan(wish, installation)
@@ -226,7 +226,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
 
 def check_ranks(ranks: int) -> None:
     """Raise `PlanError` for more ranks than this machine can take."""
-    cores = os.cpu_count() or 1
+    cores = processors()
     most = max(_RANKS_ANYWHERE, _RANKS_PER_CORE * cores)
     if ranks > most:
         raise PlanError(
@@ -235,15 +235,11 @@ def check_ranks(ranks: int) -> None:
 
 
 def _check_memory(plan: Plan, largest: int) -> None:
-    try:
-        held = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
-        return
-    needed = largest * plan.ranks
-    if needed > _SHARE_OF_MEMORY * held:
+    held, needed = memory(), largest * plan.ranks
+    if held is not None and needed > _SHARE_OF_MEMORY * held:
         raise PlanError(
             f"{plan.ranks} ranks with buffers of {largest >> 20:,} MiB need {needed / 2**30:.1f} GiB; at most half of "
-            f"this machine's {held / 2**30:.1f} GiB may be taken: lower the memory limit, the sizes or the ranks"
+            f"the {held / 2**30:.1f} GiB to be used here may be taken: lower the memory limit, the sizes or the ranks"
         )
 
 

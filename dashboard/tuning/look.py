@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.allowed import processors
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
@@ -100,7 +101,7 @@ def look(work: Work) -> Result:
         "mpiexec": str(work.installation.mpiexec),
         "launcher": work.launcher.record(),
         "system": platform.node() if work.launcher.name == "local" else work.launcher.name,
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": processors(),
         "nodes": work.nodes if work.launcher.name == "local" else None,
         "across": work.across,
         "environment": kept(own),

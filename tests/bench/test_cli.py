@@ -1,7 +1,6 @@
 """``colltune bench`` without MPI: plans, their cost, and one clear line when something is missing."""
 
 import json
-import os
 import re
 import sys
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.allowed import processors
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import CampaignError
@@ -56,7 +56,7 @@ def test_a_plan_tells_what_it_costs(tmp_path: Path, done: Run) -> None:
     # Sizes 8, 256 and 8192 for two communicators; the segment of 1 KiB is measured at 8192 only.
     assert (answer["cells"], answer["points"]) == (6, 2 * (3 + 3 + 4))
     assert 0 < answer["seconds"] <= answer["at_most"]
-    assert answer["core_hours"] == pytest.approx(answer["seconds"] * min(4, os.cpu_count() or 4) / 3600, abs=1e-3)
+    assert answer["core_hours"] == pytest.approx(answer["seconds"] * min(4, processors()) / 3600, abs=1e-3)
     now = done("bench", "status", tmp_path / "c", "--json").json
     assert (now["state"], now["points"], now["measured"]) == ("planned", answer["points"], 0)
     # Without 8 KiB nothing is cut.

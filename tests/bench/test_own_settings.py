@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,7 +54,8 @@ def test_ranks_that_are_timed_are_bound_as_those_of_programs_where_each_has_a_co
     assert 1 <= slots() <= len(os.sched_getaffinity(0))
     # Two threads on each of two cores.
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2, 3})
-    monkeypatch.setattr(f"{own_settings}.disk.read_text", lambda path: f"{int(path.split('cpu')[2][0]) % 2}-\n")
+    threads = SimpleNamespace(read_text=lambda path: f"{int(path.split('cpu')[2][0]) % 2}-\n")
+    monkeypatch.setattr(f"{own_settings}.disk", threads)
     assert slots() == default_ranks() == 2
     assert [mapped(ranks) for ranks in (0, 2, 3)] == [True, False, True]
     said["SLURM_JOB_NUM_NODES"] = "1"

@@ -17,6 +17,7 @@ from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.benchmarks.campaigns.pace import GUESSED, Estimate, roughly
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
+from dashboard.benchmarks.launchers import launch
 from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
@@ -104,7 +105,7 @@ def test_results_are_made_and_compared_in_time_too() -> None:
 @pytest.fixture
 def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign that was cancelled when one of its methods was measured: each point took 7 s."""
-    launcher = Played(launched=Status("cancelled", "cancelled"))
+    launcher = Played(launched=Status("cancelled", "cancelled"), here=False)
     start_all_by(monkeypatch, launcher)
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, protocol=Protocol(seconds=10.0)))
@@ -124,6 +125,16 @@ def test_a_stopped_campaign_tells_what_is_left_by_its_own_points(stopped: Campai
     assert limits.limit_of(stopped.plan(), done.all, None) == 120
 
 
+def test_what_is_left_goes_by_the_cores_of_this_machine_where_the_ranks_are_on_it(
+    stopped: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "processors", lambda: 1)
+    plan, done = stopped.plan(), stopped.done()
+    for here, cores in (True, 1), (False, None):
+        start_all_by(monkeypatch, Played(here=here))
+        assert limits.left_of(stopped, plan, done) == round(plan.estimate(done.all, cores, done.seconds).seconds, 1)
+
+
 def test_the_limit_of_a_job_on_a_cluster_holds_a_network_ten_times_as_slow_as_guessed() -> None:
     plan = replace(PLAN, message_sizes=tuple(range(8, 4008, 8)))
     assert limits.limit_of(plan, set(), None) > 10 * plan.estimate().seconds > 120
@@ -134,7 +145,7 @@ def test_the_limit_of_a_job_on_a_cluster_holds_a_network_ten_times_as_slow_as_gu
 def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
     stopped: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start_all_by(monkeypatch, Played(launched=Status("running", "")))
+    start_all_by(monkeypatch, Played(launched=Status("running", ""), here=False))
     # Waiting for the machine is no point's time: by elapsed time alone it would be 4200 s.
     progress = {"done": 6, "points": 12, "elapsed": 4200.0, "now": "bcast", "ended": ""}
     write_json(stopped.progress_file, progress)
@@ -150,7 +161,7 @@ def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
 def test_of_a_running_campaign_it_is_said_how_long_no_point_came(
     stopped: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start_all_by(monkeypatch, Played(launched=Status("running", "")))
+    start_all_by(monkeypatch, Played(launched=Status("running", ""), here=False))
     write_json(stopped.progress_file, {"done": 6, "points": 12, "elapsed": 9.0, "now": "bcast", "ended": ""})
     written = time.time() - 200
     os.utime(stopped.progress_file, (written, written))

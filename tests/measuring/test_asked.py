@@ -36,7 +36,7 @@ ASKED = Asked.of(collectives=("bcast",), ranks=4, message_sizes="8,64KiB", segme
 
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(module, "processors", lambda: 4)
 
 
 def test_an_offer_counts_what_will_be_measured() -> None:
@@ -100,9 +100,9 @@ def test_a_grid_of_too_many_points_is_refused_before_it_is_laid_out() -> None:
 
 
 def test_buffers_beyond_half_of_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 1 << 18}.__getitem__)
+    monkeypatch.setattr(module, "memory", lambda: 1 << 30)
     offer(ASKED.but(message_sizes="32MiB"), HERE)
-    with pytest.raises(PlanError, match=r"4 ranks .* need 1\.0 GiB; at most half of this machine's 1\.0 GiB"):
+    with pytest.raises(PlanError, match=r"4 ranks .* need 1\.0 GiB; at most half of the 1\.0 GiB"):
         offer(ASKED.but(message_sizes="128MiB"), HERE)
 
 
@@ -115,7 +115,7 @@ def test_a_cluster_is_not_bound_by_this_machine() -> None:
 
 @pytest.mark.parametrize(("cores", "ranks", "text"), [(1, 2, "one core"), (4, 8, "8 ranks share 4 cores")])
 def test_too_few_cores_are_remarked_on(monkeypatch: pytest.MonkeyPatch, cores: int, ranks: int, text: str) -> None:
-    monkeypatch.setattr(module.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(module, "processors", lambda: cores)
     (remark,) = offer(ASKED.but(ranks=ranks), HERE).remarks
     assert text in remark
 

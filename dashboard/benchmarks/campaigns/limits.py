@@ -1,7 +1,6 @@
 """Time limits of a campaign's jobs, and what is left of their time."""
 
 import math
-import os
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
@@ -10,6 +9,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, Done
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.launchers import launcher_of
+from dashboard.benchmarks.launchers.launch import cores_of
 from dashboard.benchmarks.safety.check import order_of_plan
 
 _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
@@ -71,8 +71,7 @@ def left_of(campaign: Campaign, plan: Plan, done: Done) -> float | None:
     """
     if plan.goal is not None:
         return left_of_goal(campaign, plan.goal)
-    local = (campaign.state().get("launcher") or {}).get("name") == "local"
-    estimate = plan.estimate(done.all, os.cpu_count() if local else None, done.seconds)
+    estimate = plan.estimate(done.all, cores_of(launcher_of(campaign)), done.seconds)
     return round(estimate.seconds, 1) if estimate.points and estimate.measured else None
 
 

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from dashboard.benchmarks.allowed import processors
 from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, read_json, write_json
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.errors import CampaignError
@@ -169,7 +170,7 @@ class Launcher(Protocol):
 
 def cores_of(launcher: Launcher) -> int | None:
     """Processors that the ranks share, where these all run on this machine; None: not known."""
-    return os.cpu_count() if launcher.here else None
+    return processors() if launcher.here else None
 
 
 def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:

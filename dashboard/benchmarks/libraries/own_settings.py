@@ -7,6 +7,7 @@ starts quickly. A site that asks for another one, or an allocation of several no
 import os
 from collections.abc import Mapping
 
+from dashboard.benchmarks.allowed import processors
 from loaders import disk
 
 #: What decides one thing together: where one of a group is said, none of it is added.
@@ -50,7 +51,7 @@ def allocated_nodes() -> int:
 def default_ranks() -> int:
     """Processes where nobody says how many: those of the allocation, else one for each core."""
     tasks = _allocated_processes()
-    return tasks if tasks > 1 else max(2, _cores() or len(os.sched_getaffinity(0)))
+    return tasks if tasks > 1 else max(2, min(filter(None, (_cores(), processors()))))
 
 
 def _allocated_processes() -> int:

@@ -1,13 +1,13 @@
 """``colltune bench``: plan a measurement campaign, run or submit it, look how far it is, cancel and resume it."""
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from dashboard.benchmarks.adaptive.words import words_of
+from dashboard.benchmarks.allowed import processors
 from dashboard.benchmarks.campaigns import control, fresh, limits
 from dashboard.benchmarks.campaigns.campaign import STOPPED, UNDER_WAY, Campaign, refusal
 from dashboard.benchmarks.campaigns.pace import too_short
@@ -65,7 +65,7 @@ def _plan(args: argparse.Namespace) -> None:
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher | None) -> None:
     done = campaign.done()
     beyond = bench_plan.beyond(plan, launcher, done.all) if launcher else frozenset()
-    cores = cores_of(launcher) if launcher else os.cpu_count()
+    cores = cores_of(launcher) if launcher else processors()
     estimate = plan.estimate(done.all | beyond, cores, done.seconds)
     checked = limits.check_of(plan, done.all) > 0
     offer = {

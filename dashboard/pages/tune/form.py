@@ -1,6 +1,5 @@
 """What a new tuning is asked for: the left column of the page *Tune*."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -10,6 +9,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.benchmarks.allowed import processors
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
@@ -155,7 +155,7 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
     lines = [
         f"{escape(library.name)} {escape(library.version)}: {' of '.join(counts)}, {grid} to choose from.",
         f"{format_duration(asked.seconds)} of measuring at most. {_AROUND}",
-        *(f"Budget {why}." for why in [too_short(asked, plan, None if slurm else os.cpu_count())] if why),
+        *(f"Budget {why}." for why in [too_short(asked, plan, None if slurm else processors())] if why),
     ]
     summary = "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in lines)
     algorithms = {collective: [method.algorithm for method in each] for collective, each in plan.methods.items()}
