@@ -206,7 +206,7 @@ def _compile(compiler: str, folder: Path, name: str, text: str, *arguments: str,
     disk.write_text(file, text)
     command = [compiler, f"-std={standard}", "-O2", str(file), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
+        done = subprocess.run(command, capture_output=True, errors="replace", check=False, timeout=_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ExportError(f"{compiler} cannot be run: {error}") from error
     if done.returncode:
@@ -217,7 +217,7 @@ def _size(object_file: Path) -> int:
     """Bytes of code and data; of the whole object file where there is no ``size``."""
     tool = shutil.which("size")
     if tool is not None:
-        done = subprocess.run([tool, str(object_file)], capture_output=True, text=True, check=False)
+        done = subprocess.run([tool, str(object_file)], capture_output=True, errors="replace", check=False)
         words = done.stdout.splitlines()[-1].split() if done.stdout else []
         if len(words) > 3 and words[3].isdecimal():
             return int(words[3])
@@ -231,7 +231,7 @@ def _timed_c(built: Mapping[str, _Made], folder: Path, sizes: Sizes, rounds: int
         [str(folder / "driver"), str(rounds)],
         input=f"{comm.size}\n{rows}",
         capture_output=True,
-        text=True,
+        errors="replace",
         check=False,
         timeout=_SECONDS,
     )

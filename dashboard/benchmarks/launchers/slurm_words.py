@@ -83,7 +83,7 @@ def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:
     if path is None:
         raise CampaignError(f"no Slurm here: {name} is not on the PATH; submit from a machine that has it")
     try:
-        return subprocess.run([path, *words], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        return subprocess.run([path, *words], capture_output=True, errors="replace", timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CampaignError(f"{name} gave no answer: {error}") from error
 

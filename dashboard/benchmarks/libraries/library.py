@@ -63,7 +63,7 @@ def library_of(mpiexec: Path) -> Library:
     """Tell which library a start command belongs to, and ask it what it offers."""
     ask = [str(mpiexec), "--version"]
     try:
-        done = subprocess.run(ask, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(ask, capture_output=True, errors="replace", timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{mpiexec} cannot be run: {error}; {_INSTALL}") from error
     text = done.stdout + done.stderr

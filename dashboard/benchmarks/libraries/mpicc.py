@@ -49,7 +49,7 @@ def build(mpicc: Path, source: Path, library: Path) -> Path:
         names = {"mpicc": str(mpicc), "{library}": str(partial), "{source}": str(source)}
         command = [names.get(word, word) for word in BUILD.split()]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+            done = subprocess.run(command, capture_output=True, errors="replace", timeout=_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise BenchError(f"{mpicc} cannot be run: {error}") from error
         if done.returncode:

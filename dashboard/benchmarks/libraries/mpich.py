@@ -129,7 +129,7 @@ def read(mpivars: Path, version: str) -> Mpich:
         When it cannot be run or names no algorithms.
     """
     try:
-        done = subprocess.run([str(mpivars)], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = subprocess.run([str(mpivars)], capture_output=True, errors="replace", timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{mpivars} cannot be run: {error}") from error
     return parse(done.stdout, version)
