@@ -262,7 +262,8 @@ def read(ompi_info: Path) -> OpenMpi:
 
 def _said(ompi_info: Path, *options: str) -> str:
     try:
-        done = subprocess.run([str(ompi_info), *options], capture_output=True, errors="replace", timeout=_SECONDS, check=False)
+        command = [str(ompi_info), *options]
+        done = subprocess.run(command, capture_output=True, errors="replace", timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{ompi_info} cannot be run: {error}") from error
     if done.returncode:
