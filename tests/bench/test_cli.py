@@ -256,6 +256,26 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, done: Run) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("asked", "ranks", "said"),
+    [
+        ("--nodes 2 --tasks-per-node 3", 6, False),
+        ("--tasks-per-node 5", 5, False),
+        ("--nodes 3", 3, False),
+        ("--nodes 1", 7, True),
+        ("", 7, True),
+        ("--ranks 4", 4, False),
+    ],
+)
+def test_ranks_of_a_cluster_are_those_that_are_asked_of_slurm_and_where_none_are_it_is_said(
+    tmp_path: Path, done: Run, monkeypatch: pytest.MonkeyPatch, asked: str, ranks: int, said: bool
+) -> None:
+    monkeypatch.setattr("dashboard.commands.bench.command.default_ranks", lambda: 7)
+    out, err = done("bench", "submit", tmp_path / "c", "-c", "bcast", *asked.split(), "--dry-run").both
+    assert f"#SBATCH --ntasks={ranks}\n" in out
+    assert ("note: 7 ranks, as would be started here" in err) == said
+
+
 @pytest.mark.parametrize("nodes", ["1", "4"])
 def test_of_a_node_that_is_not_this_machine_nothing_is_asked_that_this_one_would_need(
     tmp_path: Path, done: Run, nodes: str

@@ -18,7 +18,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from tests.bench.campaigns import record, write
 from tests.cli.command import Run
-from tests.measuring.played import LIBRARY, Played
+from tests.measuring.played import HERE, Played, start_all_by
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 PLAN = Plan(4, {"bcast": (Method("a"), Method("b"))}, (2, 4), (8,), ppns=(1, 2))
@@ -70,6 +70,7 @@ def test_what_is_beyond_says_what_it_needs() -> None:
 
 def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign, launcher = Campaign.create(tmp_path, PLAN), Played()
+    start_all_by(monkeypatch, launcher)
     write(campaign.results, *(record(Method(name), 2, 8, 1e-6, ppn=2) for name in ("a", "b")))
     with pytest.raises(CampaignError, match="nothing that is missing can be measured so: 6 points at 2 × 1"):
         control.start(campaign, launcher, HERE, 100.0)

@@ -18,7 +18,7 @@ from dashboard.benchmarks.launchers.site import HERE
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
-from dashboard.benchmarks.libraries.own_settings import allocated_nodes, kept, words
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes, default_ranks, kept, words
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.commands import launching
 from dashboard.commands.bench import plan as bench_plan
@@ -138,8 +138,11 @@ def _submit(args: argparse.Namespace) -> None:
             say(f"warning: {words}: what is measured from now on is placed otherwise than what {args.folder} has")
     installation = bench_submit.installation(args, request.modules, _installation)
     launcher = site.launcher(installation, request=request)
-    ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
-    plan = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
+    asked = (request.nodes or 1) * (request.tasks_per_node or 1)
+    ranks = asked if asked > 1 else default_ranks()
+    if asked == 1 and not args.ranks and not campaign.plan_file.exists():
+        say(f"note: {ranks} ranks, as would be started here: --ranks, or --nodes and --tasks-per-node, say how many")
+    plan = _chosen(args, installation, ranks, spread=request.nodes_for(args.ranks or ranks) != 1)
     if args.dry_run:
         limit, cost = _limit(args, campaign, plan, launcher)
         for line in cost:
