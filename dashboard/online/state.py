@@ -11,7 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -139,16 +139,26 @@ class Folder:
                 raise OnlineError(f"{self.path}: another colltune online works in it; wait for its end")
             yield
 
-    def refuse_run(self, name: str) -> None:
-        """OnlineError where a new run cannot have this name, by which its traces are known."""
+    @contextmanager
+    def named(self, name: str) -> Iterator[None]:
+        """Keep a name for a new run, by which its traces are known; OnlineError where it cannot have it."""
         if not _RUN.fullmatch(name):
             raise OnlineError(
                 f"{name!r} is no name of a run: letters, digits, '_', '-' and '.', which is not the first"
             )
         calls = self.calls()
         taken_in = len(calls) and name in set(calls["run"])
-        if taken_in or totals_of(self.traces, name).exists() or any(self.traces.glob(f"{name}.*.trace")):
-            raise OnlineError(f"{self.path} has a run {name} already; give another name")
+        taken = taken_in or totals_of(self.traces, name).exists() or any(self.traces.glob(f"{name}.*.trace"))
+        with ExitStack() as stack:
+            # Who may not write there leaves no traces, and is told.
+            with suppress(OSError):
+                self.traces.mkdir(exist_ok=True)
+                lock = self.traces / f".{name}.lock"
+                if not (taken := taken or stack.enter_context(disk.locked(lock)) is None):
+                    stack.callback(lock.unlink, missing_ok=True)
+            if taken:
+                raise OnlineError(f"{self.path} has a run {name} already; give another name")
+            yield
 
     def calls(self) -> pd.DataFrame:
         """All timings taken in so far; ``run, mode, iteration`` beside the columns of `loaders.online.run_of`."""

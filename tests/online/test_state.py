@@ -73,12 +73,19 @@ def test_a_new_run_has_a_name_of_its_own(folder: Folder) -> None:
     for file in folder.traces.glob("*one*"):
         file.unlink()
     for name in ("one", "two"):
-        with pytest.raises(OnlineError, match=f"has a run {name} already"):
-            folder.refuse_run(name)
+        with pytest.raises(OnlineError, match=f"has a run {name} already"), folder.named(name):
+            pass
     for name in ("", "../one", "a/b", ".hidden", "a*"):
-        with pytest.raises(OnlineError, match="is no name of a run"):
-            folder.refuse_run(name)
-    folder.refuse_run("three-3.5_a")
+        with pytest.raises(OnlineError, match="is no name of a run"), folder.named(name):
+            pass
+    # Until it has ended or its program has begun a trace, which took a moment, nothing else tells that it is there.
+    with folder.named("three-3.5_a"):
+        for _ in range(2):
+            with pytest.raises(OnlineError, match=r"has a run three-3\.5_a already"), folder.named("three-3.5_a"):
+                pass
+    with folder.named("three-3.5_a"):
+        assert folder.traces.is_dir()
+    assert not list(folder.traces.glob("*three*"))
 
 
 def test_what_cannot_be_is_refused_before_it_is_run(folder: Folder, refused: Run) -> None:

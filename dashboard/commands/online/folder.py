@@ -1,7 +1,6 @@
 """The steps of online tuning that work on a folder: make it, run programs, learn, show, export."""
 
 import argparse
-import contextlib
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -107,18 +106,16 @@ def _run(args: argparse.Namespace) -> None:
             f"{args.folder}: nothing is learnt yet, so that nothing can be tuned: run in mode tuning, then train"
         )
     run = Run(args.run_name or f"run-{secrets.token_hex(8)}", tuple(args.words), args.mode)
-    folder.refuse_run(run.name)
-    with contextlib.suppress(OSError):
-        folder.traces.mkdir(exist_ok=True)
-    try:
-        code = run_command(folder, run)
-    finally:
-        left = programs_of(folder.traces, run.name)
-        if endless := [name for name in left if not totals_of(folder.traces, name).exists()]:
-            say(
-                f"note: run {', '.join(endless)} has no end: of each process what it had not written, at most a MiB, "
-                f"is lost; 'colltune online train' takes in the rest {SETTLED_S:g} s after the last of it"
-            )
+    with folder.named(run.name):
+        try:
+            code = run_command(folder, run)
+        finally:
+            left = programs_of(folder.traces, run.name)
+            if endless := [name for name in left if not totals_of(folder.traces, name).exists()]:
+                say(
+                    f"note: run {', '.join(endless)} has no end: of each process what it had not written, at most a "
+                    f"MiB, is lost; 'colltune online train' takes in the rest {SETTLED_S:g} s after the last of it"
+                )
     if code:
         raise Usage(f"{args.words[0]} ended with {code}")
     if not left and args.mode != "off":
