@@ -18,7 +18,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from tests.bench.campaigns import record, write
 from tests.cli.command import Run
-from tests.measuring.played import HERE, Played, start_all_by
+from tests.measuring.played import LIBRARY, Played, start_all_by
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 PLAN = Plan(4, {"bcast": (Method("a"), Method("b"))}, (2, 4), (8,), ppns=(1, 2))

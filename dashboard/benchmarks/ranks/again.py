@@ -89,7 +89,8 @@ class Doubts:
         last = self.launch == self.plan.launches
         count, stays = len(points_again), len(self.left) if last else 0
         points = "1 point was" if count == 1 else f"{count} points were"
-        how = f"decide nothing ('{remedy(self.plan, 'FOLDER', array=self.array)}' has them measured again)"
+        folder = str(self.results.parents[2 if self.array else 0])
+        how = f"decide nothing ('{remedy(self.plan, folder, array=self.array)}' has them measured again)"
         if not count:
             return f"{format_count(stays, 'time')} cannot be trusted and {how}" if stays else ""
         outcome = f"; {stays} cannot be trusted yet and {how}" if stays else "; all can be trusted now" if last else ""
