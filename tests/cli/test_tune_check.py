@@ -96,6 +96,13 @@ def test_times_that_cannot_be_trusted_drop_no_rule(colltune: Run, rules: Path, t
     bcast = answer.json["collectives"]["bcast"]
     assert [(rule["method"], rule["cells"]) for rule in bcast["rules"]] == [("basic_linear", 1), ("binomial", 0)]
     assert "bcast: left out: 1 time that cannot be trusted (tuned, 8 processes, 4096 B: late starts)" in answer.err
+    # Where no cell is left there are no tables.
+    cube.attrs[DOUBTFUL] = json.dumps([*late, late[0] | {"method": "default", "message_size": 8}])
+    nothing = save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "nothing.nc")
+    answer = colltune("tune-check", rules, "--results", nothing)
+    assert answer.status == 0
+    assert answer.out.startswith("bcast: nothing to compare: ")
+    assert answer.out.count("\n") == 1
     answer = colltune("tune-check", rules, "--results", path, "--keep-doubtful", "--json")
     assert [rule["outcome"] for rule in answer.json["collectives"]["bcast"]["rules"]] == ["faster", "slower"]
 

@@ -22,6 +22,8 @@ def lines_of(improvements: Mapping[str, Improvement], verdicts: Mapping[str, Seq
 
 
 def _collective_lines(name: str, improvement: Improvement, verdicts: Sequence[Verdict]) -> list[str]:
+    if not (cells := cli_text.records(improvement.by_size())):
+        return [f"{name}: nothing to compare: at no size has both the library and what is tuned a time to be trusted"]
     lines = [f"{name}: improvement, less time than the library's own decision takes; positive is better", ""]
     head = ["processes", "cells", "min", "max", "mean", "faster", "slower", "same messages"]
     rows = [
@@ -34,7 +36,6 @@ def _collective_lines(name: str, improvement: Improvement, verdicts: Sequence[Ve
         for row in cli_text.records(improvement.table())
     ]
     lines += cli_text.table(head, rows, right=range(len(head)))
-    cells = cli_text.records(improvement.by_size())
     lines += ["", *(_cell_lines(cells) if len(cells) <= _LISTED else [f"{len(cells):,} cells; --json lists them"])]
     return lines + (["", *_rule_lines(verdicts)] if verdicts else [])
 
