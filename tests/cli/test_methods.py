@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.schedules import ALL
+from dashboard.schedules import ALL, schedule
 from dashboard.schedules import verification as verifying
 from tests.cli.command import Answer, Run, assert_one_clear_line
 
@@ -103,12 +103,24 @@ def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltu
         ("allreduce --algorithm recursive_doubling", []),
         ("barrier --algorithm bruck --root 1", ["--not-commutative", "--in-place", "--root"]),
         ("barrier --algorithm flat_tree --root 1", ["--not-commutative", "--in-place"]),
+        ("barrier --algorithm binomial --root 2", ["--not-commutative", "--in-place"]),
+        ("barrier --algorithm double_ring --root 3", ["--not-commutative", "--in-place", "--root"]),
+        ("barrier --algorithm recursive_doubling --root 2", ["--not-commutative", "--in-place", "--root"]),
     ],
 )
-def test_options_that_change_nothing_of_a_collective_are_named(colltune: Run, call: str, useless: list[str]) -> None:
+def test_options_that_change_nothing_of_a_collective_are_named(
+    colltune: Run, monkeypatch: pytest.MonkeyPatch, call: str, useless: list[str]
+) -> None:
+    made: list[int] = []
+    monkeypatch.setattr(
+        "dashboard.commands.methods.command.schedule",
+        lambda call, *of, **further: made.append(call.processes) or schedule(call, *of, **further),
+    )
     answer = methods(colltune, f"schedule -c {call} --processes 4 --not-commutative --in-place")
     assert answer.status == 0
     assert [line.split(": ")[-1] for line in answer.err.splitlines()] == [f"{each} changes nothing" for each in useless]
+    # The schedule of all processes, which may be many, is made once.
+    assert made.count(4) == 1
 
 
 @pytest.mark.parametrize(
