@@ -15,7 +15,7 @@ from dashboard.benchmarks.safety.check import TIME_UP, Report, check, methods_of
 from dashboard.commands import launching as cli_launching
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_range
 from dashboard.export.known_faults import FAULTS, PROGRAMS
 
 UNSAFE = 3
@@ -68,7 +68,7 @@ def _known(args: argparse.Namespace) -> None:
 
 def lines_of(report: Report) -> list[str]:
     """Give the report as plain text."""
-    sizes = f"{report.comm_sizes[0]} to {report.comm_sizes[-1]}" if len(report.comm_sizes) > 1 else report.comm_sizes[0]
+    sizes = format_range(report.comm_sizes[0], report.comm_sizes[-1])
     count = sum(report.methods.values())
     counts = f"{format_count(count, 'method')}, {format_count(report.cases, 'case')}, {sizes} processes"
     lines = [f"{report.library}: {counts}, {report.seconds:.0f} s"]

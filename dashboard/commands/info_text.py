@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.commands.text import one_line, percent, table, time
-from dashboard.domain.units import format_bytes, format_count
+from dashboard.domain.units import format_bytes, format_count, format_range
 
 _SHOWN_SKIPS = 3
 _SHOWN_TEXT = 60
@@ -158,7 +158,7 @@ def _doubles_text(doubles: Mapping[str, Any]) -> str:
 
 def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     def span(values: Sequence[Any], text: Any) -> str:
-        return f"{len(values):,} ({text(min(values))} to {text(max(values))})" if values else "0"
+        return f"{len(values):,} ({format_range(min(values), max(values), text)})" if values else "0"
 
     noise = cube["noise"]
     measured, cells = cube["measured"], cube["cells"]

@@ -20,7 +20,7 @@ from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.commands.output import say
 
 #: Of what a rules file was made, as its head says.
-_RANGES = re.compile(r"\b(\d+) to (\d+) processes, (\d+) to (\d+) bytes\b")
+_RANGES = re.compile(r"\b(\d+) processes, (?:\d+ to )?\d+ bytes\b")
 
 
 def site_of(args: argparse.Namespace) -> Site:
@@ -95,4 +95,4 @@ def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> L
 def measured_ranks(text: str) -> int | None:
     """Largest number of processes that a rules file was measured with, as its head tells; None where it tells none."""
     head = " ".join(line.lstrip("#/* ") for line in text.splitlines() if line.lstrip().startswith(("#", "/*", "*")))
-    return max((int(match[2]) for match in _RANGES.finditer(head)), default=None)
+    return max((int(match[1]) for match in _RANGES.finditer(head)), default=None)

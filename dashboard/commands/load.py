@@ -151,8 +151,10 @@ def _say_what_was_left(sources: Iterable[Mapping[str, Any]]) -> None:
     skipped = sum(file["skipped"] for file in used)
     if skipped:
         present = skipped + sum(file["rows"] for file in used)
-        say(f"note: {skipped:,} of {present:,} rows were skipped; 'colltune info' says which and why")
+        were = "was" if skipped == 1 else "were"
+        say(f"note: {skipped:,} of {present:,} rows {were} skipped; 'colltune info' says which and why")
     unused = [Path(str(file["path"])).name for file in files if file["error"]]
     if unused:
         names = ", ".join(unused[:_NAMED]) + (", …" if len(unused) > _NAMED else "")
-        say(f"note: {len(unused)} of {len(files)} files were not used ({names}); 'colltune info' says why")
+        were = "was" if len(unused) == 1 else "were"
+        say(f"note: {len(unused)} of {len(files)} files {were} not used ({names}); 'colltune info' says why")

@@ -6,9 +6,12 @@ digits of a whole number (``1,448 B``, ``12.5 %``). Pages, plots, reports and co
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from loaders import sizes
+
+T = TypeVar("T")
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
@@ -122,6 +125,11 @@ def format_ratio(value: float) -> str:
 def format_count(value: int, singular: str, many: str | None = None) -> str:
     """Write a number of things: ``1 process``, ``8,192 processes``."""
     return f"{value:,} {singular if value == 1 else many or singular + 's'}"
+
+
+def format_range(low: T, high: T, write: Callable[[T], str] = str) -> str:
+    """Write the ends of a range: ``2 to 8``, or ``4`` where both are the same."""
+    return " to ".join(dict.fromkeys((write(low), write(high))))
 
 
 def format_ppn(value: object) -> str:

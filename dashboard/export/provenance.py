@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import yardstick
 from dashboard.domain.held_out import sentences
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_range
 from dashboard.domain.unmeasured import unmeasured as unmeasured_words
 from loaders.collectives import plain_name, size_meaning
 
@@ -155,7 +155,7 @@ def _data(collective: str, facts: Mapping[str, Any]) -> list[str]:
     for name, unit in (("comm_size", "processes"), ("message_size", "bytes")):
         measured = facts.get(name)
         if isinstance(measured, list | tuple) and len(measured) == 2:
-            origin.append(f"{measured[0]} to {measured[1]} {unit}")
+            origin.append(f"{format_range(*measured)} {unit}")
     lines = [f"Data: {', '.join(origin)}."] if origin else []
     if isinstance(facts.get("ppns"), list | tuple):
         lines.append(f"Processes per node: {', '.join(map(str, facts['ppns']))}.")

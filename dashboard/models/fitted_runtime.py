@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from dashboard.domain.units import format_count, format_names
+from dashboard.domain.units import format_count, format_names, format_range
 from dashboard.models.errors import ModelError
 from dashboard.models.published import Published, Runtime, Sum
 from dashboard.models.runtime_functions import TELLING, RuntimeFunction, runtime_functions
@@ -38,7 +38,7 @@ class Fitted:
         words = {}
         if not any(least <= comm_size <= most for least, most in ranges):
             words[format_count(comm_size, "process", "processes")] = (
-                " and ".join(f"{least} to {most}" for least, most in ranges) + " processes"
+                " and ".join(format_range(*ends) for ends in ranges) + " processes"
             )
         elif here.comm_sizes < TELLING and comm_size not in here.comm_range:
             words[format_count(comm_size, "process", "processes")] = (

@@ -11,7 +11,7 @@ import xarray as xr
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
-from dashboard.domain.units import format_bytes, format_count
+from dashboard.domain.units import format_bytes, format_count, format_range
 from dashboard.report.answer import AGAINST_DEFAULT, answer
 from dashboard.report.maps import MOST_REGIONS, MapFigures
 from dashboard.session.view import View
@@ -84,7 +84,7 @@ def pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
     sizes = (
         f"{format_count(axes.y.sizes.size, 'communicator size')} and {format_count(axes.x.sizes.size, 'message size')}"
     )
-    measured = f"measured at {sizes}, {_span(axes.x.sizes)}"
+    measured = f"measured at {sizes}, {format_range(axes.x.sizes[0], axes.x.sizes[-1], format_bytes)}"
     fastest = f"The fastest method of {view.collective} at each size, {measured}; {winners} of {len(key.labels):,} win."
     yield "best", fastest, story.method_picture(f"{view.collective}: the fastest method", best, axes, key)
     lines = figures.segments(decision, MOST_REGIONS)
@@ -105,10 +105,6 @@ def _default(view: View) -> dict[str, xr.DataArray]:
     default = view.needed().default
     table = None if default is None else default.penalty
     return {} if table is None else {"the library's default": table["chosen_time"]}
-
-
-def _span(sizes: Sequence[int]) -> str:
-    return f"{format_bytes(int(sizes[0]))} to {format_bytes(int(sizes[-1]))}"
 
 
 def _sentences(view: View, titles: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.grown.default import is_default
 from dashboard.domain.tuning import COMPARED, RULES
-from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_range
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
@@ -227,8 +227,8 @@ def readme(summary: Mapping[str, Any]) -> str:
 
 def _measured(summary: Mapping[str, Any]) -> str:
     """Which collectives were measured at which sizes."""
-    named = {name: any(ends) and _span(list(map(format_bytes, ends))) for name, ends in summary["spans"].items()}
-    communicators = f"communicators of {_span(summary['comm_sizes'])}"
+    named = {name: any(ends) and format_range(ends[0], ends[1], format_bytes) for name, ends in summary["spans"].items()}
+    communicators = f"communicators of {format_range(*summary['comm_sizes'])}"
     if len(same := {*filter(None, named.values())}) == 1:
         return f"{', '.join(named)}, {communicators}, messages of {same.pop()}"
     return f"{', '.join(f'{name} ({sizes})' if sizes else name for name, sizes in named.items())}, {communicators}"
@@ -238,11 +238,6 @@ def _ends(sizes: Iterable[int]) -> list[int]:
     """The smallest and the largest."""
     every = list(sizes)
     return [min(every), max(every)]
-
-
-def _span(ends: Sequence[object]) -> str:
-    """The first and the last of some sizes."""
-    return " to ".join(dict.fromkeys(map(str, ends)))
 
 
 def _switching(summary: Mapping[str, Any]) -> list[str]:

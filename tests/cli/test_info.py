@@ -46,6 +46,8 @@ def test_info_tells_what_was_skipped_and_why(colltune: Run, bcast_files: Sequenc
     text = colltune("info", garbled).out
     assert f":{rows[5] + 1}" in text
     assert file["skips"][0]["reason"] in text
+    said = colltune("map", garbled, "-c", "bcast").err
+    assert "note: 1 of 209 rows was skipped" in said
 
 
 def test_info_of_files_that_need_hints_names_the_hints(colltune: Run, tmp_path: Path) -> None:

@@ -149,6 +149,7 @@ def test_ranks_are_those_that_the_rules_were_measured_with(tmp_path: Path, collt
     text = rules.read_text()
     most = int(open_results([results])["bcast"]["comm_size"].max())
     assert measured_ranks(text) == most
+    assert measured_ranks("# Data: 1 source, 6 measured cells, 4 processes, 8 bytes.") == 4
     assert measured_ranks(RULES) is None
     assert "Beyond measured: as at the nearest measured sizes" in text
 

@@ -85,7 +85,7 @@ def test_files_of_no_use_are_not_counted_as_skipped_rows(
     (tmp_path / "prices.csv").write_text("apples,pears\n1,2\n3,4\n")
     answer = colltune("map", tmp_path, "--json")
     assert answer.status == 0
-    assert "prices.csv" in answer.err
+    assert "note: 1 of 2 files was not used (prices.csv)" in answer.err
     assert "skipped" not in answer.err
 
 

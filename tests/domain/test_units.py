@@ -13,6 +13,7 @@ from dashboard.domain.units import (
     format_names,
     format_percent,
     format_ppn,
+    format_range,
     format_ratio,
     format_room,
     format_share,
@@ -98,6 +99,11 @@ def test_page_and_command_line_group_digits_and_set_off_units_alike(number: int)
 def test_counts_know_the_singular() -> None:
     assert format_count(1, "process", "processes") == "1 process"
     assert format_count(8192, "process", "processes") == "8,192 processes"
+
+
+def test_a_range_of_one_is_that() -> None:
+    assert (format_range(2, 8), format_range(4, 4)) == ("2 to 8", "4")
+    assert format_range(8, 4096, format_bytes) == "8 B to 4 KiB"
 
 
 @pytest.mark.parametrize(

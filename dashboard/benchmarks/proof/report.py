@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from dashboard.benchmarks.proof.verdict import STATES, Proof, State, Verdict
-from dashboard.domain.units import format_bytes, format_count
+from dashboard.domain.units import format_bytes, format_count, format_range
 
 _HEAD = ("collective", "processes", "sizes", "asked", "verdict", "")
 _TAKEN = {
@@ -47,14 +47,10 @@ def _too_large(proof: Proof) -> list[str]:
         if verdict.region.needs:
             needs.setdefault(verdict.region.collective, []).append(verdict.region.needs)
     return [
-        f"{name}: {format_count(len(each), 'region')} not run: {_between(min(each), max(each))} processes or more "
+        f"{name}: {format_count(len(each), 'region')} not run: {format_range(min(each), max(each))} processes or more "
         f"needed, {proof.ranks} are allowed (--ranks)"
         for name, each in needs.items()
     ]
-
-
-def _between(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _head(proof: Proof) -> list[str]:
@@ -119,8 +115,7 @@ def _range(bounds: tuple[float, float], text: Callable[[int], str]) -> str:
     high = int(bounds[1])
     if not math.isfinite(bounds[0]):
         return f"up to {text(high)}"
-    low = int(bounds[0]) + 1
-    return text(low) if low == high else f"{text(low)} to {text(high)}"
+    return format_range(int(bounds[0]) + 1, high, text)
 
 
 def _reason(verdict: Verdict) -> str:

@@ -17,6 +17,7 @@ from dashboard.commands.prepared import judged
 from dashboard.commands.usage import Usage
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import parameter_title
+from dashboard.domain.units import format_range
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.deciding import decision_times, model_penalties
 from dashboard.models.family import read_trust
@@ -167,7 +168,7 @@ def runtime(args: argparse.Namespace) -> None:
     def lines() -> list[str]:
         """A row for each function, and why methods have none."""
         rows = [
-            [name, label, f"{each.comm_range[0]} to {each.comm_range[1]}", each.text(), f"{each.error:.1f}"]
+            [name, label, format_range(*each.comm_range), each.text(), f"{each.error:.1f}"]
             for name, (methods, _) in fitted.items()
             for label, functions in methods.items()
             for each in functions

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.domain.arrays import FloatArray
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_range
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
 from dashboard.plots.frame import framed
 from dashboard.plots.models.chart import DASHES, LOG_Y, LOOKS, follow_data, size_ticks
@@ -101,9 +101,6 @@ def pays_text(ratios: Mapping[str, Ratio], segment_size: int) -> str:
     lines = []
     for name, each in ratios.items():
         title = "Measured" if name == "measured" else MODEL_TITLES[name]
-        where = [
-            format_bytes(round(low)) if low == high else f"{format_bytes(round(low))} to {format_bytes(round(high))}"
-            for low, high in each.pays(segment_size)
-        ]
+        where = [format_range(round(low), round(high), format_bytes) for low, high in each.pays(segment_size)]
         lines.append(f"<li>{title}: {'pays at ' + ', '.join(where) if where else 'pays at no message size'}.</li>")
     return f"<p>Segments of {format_bytes(segment_size)} against none:</p><ul>{''.join(lines)}</ul>"
