@@ -140,6 +140,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
         facts["compared"] = [*(each for each in gone["compared"] if not each["kept"]), *facts["compared"]]
         facts |= {each: gone.get(each, {}) | facts.get(each, {}) for each in ("not_compared", "untrusted", "refused")}
     facts["unsafe"] = [*(each for each in excluded(work.folder) if each["collective"] not in names), *excluded(inner)]
+    facts["decided"] = work.facts("compare").get("decided", {}) | part.facts("decide")["collectives"]
     compare = next(stage for stage in STAGES if stage.name == "compare")
     work.folder.finish("compare", compare.inputs(work), Result(facts, files), 0.0)
     work.tell("compare", None, facts["said"])

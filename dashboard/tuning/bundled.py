@@ -18,7 +18,7 @@ from dashboard.export.provenance import generator
 from dashboard.export.unsafe import limits, only_commutative
 from dashboard.tuning import switches
 from dashboard.tuning.compared import cells_of
-from dashboard.tuning.decide import names_decided, unmeasured
+from dashboard.tuning.decide import names_decided, stated, unmeasured
 from dashboard.tuning.folder import Result
 from dashboard.tuning.measure import excluded
 from dashboard.tuning.rules import ACROSS, as_decided, name_of, put, read, target_of, text_of, version_of
@@ -177,7 +177,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "refused": compared.get("refused", {}),
         "not_as_decided": work.facts("export").get("notes", []),
         "excluded": excluded(work.folder),
-        "decided": work.facts("decide")["collectives"],
+        "decided": stated(work.folder),
         "measured": {name: measured[name] for name in ("measured", "refused", "spent", "expected_loss")},
         "launches": asked.launches,
         "preload": None,
@@ -227,7 +227,9 @@ def readme(summary: Mapping[str, Any]) -> str:
 
 def _measured(summary: Mapping[str, Any]) -> str:
     """Which collectives were measured at which sizes."""
-    named = {name: any(ends) and format_range(ends[0], ends[1], format_bytes) for name, ends in summary["spans"].items()}
+    named = {
+        name: any(ends) and format_range(ends[0], ends[1], format_bytes) for name, ends in summary["spans"].items()
+    }
     communicators = f"communicators of {format_range(*summary['comm_sizes'])}"
     if len(same := {*filter(None, named.values())}) == 1:
         return f"{', '.join(named)}, {communicators}, messages of {same.pop()}"

@@ -23,7 +23,7 @@ from dashboard.domain.errors import DecisionError, OptionError
 from dashboard.domain.units import format_count, format_percent
 from dashboard.session.prepared import Prepared, prepare
 from dashboard.session.treatment import Treatment, Workload
-from dashboard.tuning.folder import Result
+from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.stages import Work
 from loaders import disk, open_results
 from loaders.workload import read_workload
@@ -44,6 +44,11 @@ def unmeasured(decided: Mapping[str, Mapping[str, Any]], outcome: str) -> list[s
         for name, facts in decided.items()
         if facts.get("why_not") == UNMEASURED or (_FEW in facts and (facts["default"] or outcome != "proven"))
     ]
+
+
+def stated(folder: Folder) -> dict[str, Any]:
+    """What the stage says of each collective, by the tuning of each that was made last."""
+    return {**folder.facts("decide").get("collectives", {}), **folder.facts("compare").get("decided", {})}
 
 
 def without_rules(work: Work) -> str:

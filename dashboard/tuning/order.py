@@ -72,7 +72,7 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "gain": compared.get("gain", {}),
         bundled.LIMITS: bundle.get(bundled.LIMITS, bundled.UNTOLD if bundle.get(bundled.RULES_KEY) else ""),
         "excluded": measure.excluded(folder),
-        "decided": folder.facts("decide").get("collectives", {}),
+        "decided": decide.stated(folder),
         "expected_loss": folder.facts("measure").get("expected_loss", {}),
     }
 

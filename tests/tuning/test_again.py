@@ -16,7 +16,7 @@ from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import STAGES, Folder, again, answer, beside, measure, rules, tune
 from dashboard.tuning.compare import settled
 from tests.cli.command import Run
-from tests.tuning.machine import Machine, Times, better, default_best, work_in
+from tests.tuning.machine import Machine, Times, better, default_best, summary, work_in
 
 pytestmark = pytest.mark.slow
 
@@ -113,6 +113,15 @@ def test_of_what_was_measured_anew_in_vain_the_bundle_says_why_it_is_left_to_the
     assert {*read_rules(tuned / "bundle" / "rules.conf", version="5.0").decisions} == {"allreduce"}
     text = (tuned / "bundle" / "README.md").read_text()
     assert re.search(r"- left to the library: bcast, [^\n]*: binomial is slower", text)
+    # What is said of a collective's decision is that of these measurements, in the next check as well.
+    said = Folder(tuned / "again" / "1").facts("decide")["collectives"]["bcast"]
+    before = Folder(tuned).facts("decide")["collectives"]
+    assert said != before["bcast"]
+    machine.times = machine.fresh = default_best
+    assert again(work_in(tuned))["anew"] == ["allreduce"]
+    for decided in (summary(tuned)["decided"], answer(Folder(tuned), {})["decided"]):
+        assert decided["bcast"] == said
+        assert decided["allreduce"] != before["allreduce"]
 
 
 def test_of_rules_that_are_not_proven_since_they_ask_for_what_is_unsafe_the_bundle_says_so(
