@@ -8,13 +8,17 @@ from importlib.resources import files
 import holoviews as hv
 from bokeh.embed import components
 from bokeh.resources import Resources
+from bokeh.themes import Theme
 from jinja2 import Environment
 
 from dashboard.decisions.grown.family import Progress
 from dashboard.plots import cell, legend, source, ties
-from dashboard.plots.backend import use_bokeh
+from dashboard.plots.backend import FONT, use_bokeh
 from dashboard.report.contents import Contents
 from dashboard.session.view import View
+
+_LABELS = dict.fromkeys(("axis_label_text_font", "major_label_text_font"), FONT)
+_THEME = Theme(json={"attrs": {"Title": {"text_font": FONT}, "Axis": _LABELS, "Legend": {"label_text_font": FONT}}})
 
 
 def to_html(view: View, contents: Contents | None = None, *, title: str = "", progress: Progress | None = None) -> str:
@@ -62,7 +66,7 @@ def _embedded(figures: Sequence[hv.Element]) -> tuple[str, dict[int, str]]:
     if not figures:
         return "", {}
     renderer = hv.renderer("bokeh")
-    script, places = components([renderer.get_plot(figure).state for figure in figures])
+    script, places = components([renderer.get_plot(figure).state for figure in figures], theme=_THEME)
     return script, {id(figure): place for figure, place in zip(figures, places, strict=True)}
 
 

@@ -22,6 +22,7 @@ from dashboard.export.writing import Order, write
 from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
+from dashboard.plots.backend import FONT
 from dashboard.report import Contents, to_html
 from dashboard.report.models import _curves
 from dashboard.session.choice import Choice
@@ -122,8 +123,9 @@ def test_the_tree_is_judged_held_out_where_that_is_asked_for(sample: State) -> N
     assert "Held out: comm_size, 3 folds" in html
 
 
-def test_what_a_target_lacks_is_said(sample: State) -> None:
+def test_what_a_target_lacks_is_said_and_figures_have_a_font_that_every_browser_has(sample: State) -> None:
     html = to_html(sample.view, Contents(("reduce",), frontier=False, target="ucc"))
+    assert f'"axis_label_text_font":"{FONT}"' in html
     assert re.search(r"cannot be written so|It has no ", html)
 
 
