@@ -117,6 +117,9 @@ def test_an_mpich_is_told_by_its_start_command_and_what_is_unknown_is_named(
     mpiexec = prints(tmp_path / "mpiexec", "HYDRA build details:\n    Version:          5.0.2\n")
     mpivars = prints(tmp_path / "mpivars", MPIVARS)
     assert library.library_of(mpiexec) == mpich.parse(MPIVARS, "5.0.2")
+    # That of the current folder, whatever is on the PATH.
+    monkeypatch.chdir(tmp_path)
+    assert library.at("./mpiexec").mpiexec == mpiexec
     mpivars.unlink()
     monkeypatch.setattr("shutil.which", lambda _: None)
     lacking = library.library_of(mpiexec)

@@ -17,7 +17,8 @@ OPEN_MPI = """\
 mca:coll:tuned:param:coll_tuned_priority:value:30
 mca:coll:tuned:param:coll_tuned_bcast_algorithm:value:ignore
 mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:basic_linear
-mca:coll:tuned:version:"mca:2.1.0 api:2.4.0 component:5.0.11"
+mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:6:binomial
+mca:coll:tuned:version:"component:5.0.11"
 """
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.campaigns import prints
+from tests.bench.test_odd_output import OPEN_MPI
 from tests.cli.command import Run, assert_one_clear_line
 
 
@@ -26,6 +28,17 @@ def test_a_start_command_that_is_none_is_refused(colltune: Run, rules: Path) -> 
     fake.write_text("#!/bin/sh\necho 'Some Other MPI 1.0'\n")
     fake.chmod(0o755)
     assert_one_clear_line(colltune("prove", rules, "--mpiexec", fake), "Some Other MPI 1.0", "Open MPI and MPICH")
+
+
+def test_where_no_job_can_be_run_its_last_words_are_said(colltune: Run, rules: Path) -> None:
+    fake = rules.with_name("mpiexec")
+    full = "The server failed to start: No space left on device"
+    version = "[ $1 = --version ] && echo 'mpiexec (Open MPI) 5.0.11' && exit"
+    fake.write_text(f"#!/bin/sh\n{version}\necho '{full}'\nexit 213\n")
+    fake.chmod(0o755)
+    prints(rules.with_name("ompi_info"), OPEN_MPI)
+    answer = colltune("prove", rules, "--mpiexec", fake, "--ranks", 2)
+    assert_one_clear_line(answer, "no job can be run with", f"exit code 213 ({full})")
 
 
 def test_limits_that_make_no_sense_are_refused(colltune: Run, rules: Path) -> None:

@@ -128,7 +128,8 @@ def test_results_alone_are_compared_without_rules(colltune: Run, measured: Path)
         ([], "name a rules file or a saved decision function"),
         (["RULES", "RULES", "--results", "MEASURED"], "unrecognized arguments"),
         (["RULES", "--results", "MEASURED", "--tree", "optimal"], "unrecognized arguments: --tree"),
-        (["nowhere.conf", "--results", "MEASURED"], "nowhere.conf: no such file"),
+        (["nowhere.conf", "--results", "MEASURED"], "nowhere.conf: cannot be read: No such file"),
+        (["FOLDER", "--results", "MEASURED"], "cannot be read: Is a directory"),
         (["RULES", "--results", "MEASURED", "-c", "scan"], "-c scan: these results hold bcast"),
         (["RULES", "--results", "MEASURED", "--level", "2"], "--level"),
         (["BROKEN", "--results", "MEASURED"], "colltune lint"),
@@ -139,7 +140,7 @@ def test_what_cannot_be_is_one_clear_line(
 ) -> None:
     broken = tmp_path / "broken.conf"
     broken.write_text(RULES.replace("0 1 0 0", "5 1 0 0"))
-    named = {"RULES": rules, "MEASURED": measured, "BROKEN": broken}
+    named = {"RULES": rules, "MEASURED": measured, "BROKEN": broken, "FOLDER": tmp_path}
     assert_one_clear_line(colltune("tune-check", *(named.get(word, word) for word in arguments)), words)
 
 

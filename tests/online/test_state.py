@@ -112,18 +112,20 @@ def test_a_program_that_is_tuned_may_leave_no_traces_and_why_is_said(folder: Fol
 
 
 def test_a_folder_without_its_library_gets_it_and_keeps_all_else(
-    folder: Folder, tmp_path: Path, done: Run, refused: Run
+    folder: Folder, tmp_path: Path, done: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     error = refused("online", "run", folder.path, "--", "true").err
     assert f"{LIBRARY} is not there; 'colltune online init {folder.path} --cores N' builds it" in error
     mpicc = tmp_path / "mpicc"
     mpicc.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo library > $2\n")
     mpicc.chmod(0o755)
-    init = ["online", "init", str(folder.path), "--cores", "2", "--mpicc", str(mpicc), "--for"]
+    # That of the current folder, not another one on the PATH.
+    monkeypatch.chdir(tmp_path)
+    init = ["online", "init", str(folder.path), "--cores", "2", "--mpicc", "./mpicc", "--for"]
     kept = (folder.path / "loop.json").read_bytes()
     assert "is for Open MPI 5.0" in refused(*init, "4.1").err
     assert "its library is built, all else is kept" in done(*init, "5.0").err
-    assert (folder.path / LIBRARY).exists()
+    assert (folder.path / LIBRARY).read_text() == "library\n"
     assert (folder.path / "loop.json").read_bytes() == kept
     assert "is there already" in refused(*init, "5.0").err
 

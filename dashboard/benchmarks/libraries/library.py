@@ -56,7 +56,9 @@ def at(mpiexec: str | None) -> Installation:
         return find()
     if (path := shutil.which(mpiexec)) is None:
         raise NoMpiError(f"--mpiexec {mpiexec}: no such program")
-    return Installation(Path(path), library_of(Path(path)))
+    # Of ./mpiexec a path keeps the name alone, which is looked for on the PATH.
+    program = Path(path).absolute()
+    return Installation(program, library_of(program))
 
 
 def library_of(mpiexec: Path) -> Library:

@@ -12,6 +12,7 @@ from pathlib import Path
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, NoMpiError
+from dashboard.benchmarks.launchers import launch
 from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Progress, complaints, finish_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import library_of
@@ -333,7 +334,7 @@ class _Runner:
                 if begun is None and (seen or not attempt):
                     continue  # on a busy machine a job can take too long to start
                 if begun is None:
-                    self._nothing_called(folder, left, rules, reason)
+                    self._nothing_called(folder, left, rules, reason, results.with_suffix(".log"))
                     break
                 seen |= self._given_up(left, begun, _DIED.format(reason))
             else:
@@ -348,12 +349,13 @@ class _Runner:
         same = [other for other in order.calls if other.collective == cell.collective]
         return {(other, name): Seen(why) for other in same if other.comm_size == cell.comm_size} | {begun: Seen(why)}
 
-    def _nothing_called(self, folder: Path, order: Order, rules: Path | None, reason: str) -> None:
+    def _nothing_called(self, folder: Path, order: Order, rules: Path | None, reason: str, log: Path) -> None:
         """Find out whether it is the rules file that no call was made with; BenchError when it is not."""
         if rules is not None and not self._job(folder, order.first(), folder / "without.jsonl", None, (0, 1)):
             self.stopped = f"with this file every program is stopped at its start: {reason}"
             return
-        raise BenchError(f"no job can be run with {self._wish.mpiexec} and {self._wish.python}: {reason}")
+        last = " ".join(launch.last_words(disk.tail(log, _TOLD)))
+        raise BenchError(f"no job can be run with {self._wish.mpiexec} and {self._wish.python}: {reason} ({last})")
 
     def _job(self, folder: Path, order: Order, results: Path, rules: Path | None, done: tuple[int, int]) -> str:
         """Run one job to its end; why it did not make all its calls, empty when it did."""

@@ -2,6 +2,7 @@
 
 import argparse
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -84,7 +85,8 @@ def _blocked(args: argparse.Namespace, table: AlgTable) -> tuple[Blocked, ...]:
 
 def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]) -> tuple[Path, str]:
     """The compiler, and the series of its Open MPI."""
-    mpicc = Path(args.mpicc) if args.mpicc else compiler(Path(sys.executable).with_name("mpiexec"))
+    beside = Path(sys.executable).with_name("mpiexec")
+    mpicc = Path(shutil.which(args.mpicc) or args.mpicc).absolute() if args.mpicc else compiler(beside)
     if mpicc is None:
         raise Usage("there is no mpicc, neither beside this Python nor on the PATH; --mpicc names one")
     if args.version:

@@ -17,7 +17,7 @@ from dashboard.export import form
 from dashboard.export.form import Form
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import notes_alone, read_beside
-from dashboard.export.rules.lint import read_rules
+from dashboard.export.rules.lint import read_rules, text_of
 from loaders import disk
 
 
@@ -51,9 +51,8 @@ def _begins(path: Path) -> str:
 def given(args: argparse.Namespace, form: Form) -> Given:
     """What is to be checked, as rules of the library."""
     path = Path(args.rules)
-    if not path.is_file():
-        raise Usage(f"{path}: no such file")
-    if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
+    text = text_of(path)
+    if path.suffix == ".json" and f'"{FORMAT}"' in text[:4096]:
         return written(as_asked_beyond(args, [DecisionFunction.load(path)]), form)
     if args.han:
         return _across_nodes(path, Path(args.han), form)
@@ -62,7 +61,7 @@ def given(args: argparse.Namespace, form: Form) -> Given:
     rules = read_rules(path, version=form.version, own=form.base)
     _refuse_faulty(rules, str(path))
     if rules.format in form.formats:
-        return Given(form, disk.read_text(path, errors="surrogateescape"), rules.decisions)
+        return Given(form, text, rules.decisions)
     say(f"note: {path}: {rules.title}; measured as {form.title}")
     return written(list(rules.decisions.values()), form)
 
