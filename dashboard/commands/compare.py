@@ -30,11 +30,13 @@ def compare(args: argparse.Namespace) -> None:
     prepared = preparation(args)
     decisions, held = {}, {}
     for text in dict.fromkeys(args.trees):
-        decisions[text], judged = _made(args, prepared, text)
+        # A name may have bytes that no table takes.
+        name = cli_text.one_line(text)
+        decisions[name], judged = _made(args, prepared, text)
         if judged is not None:
-            held[text] = judged
+            held[name] = judged
     table = comparing.compare(prepared.problem, decisions)
-    rows = [{"tree": name, **row} for name, row in zip(decisions, cli_text.records(table), strict=True)]
+    rows = [{"tree": tree, **row} for tree, row in zip(decisions, cli_text.records(table), strict=True)]
     for row in rows:
         row["absent"] = comparing.absent_methods(prepared.problem, decisions[row["tree"]])
     for row in rows if held else ():

@@ -48,7 +48,7 @@ def to_html(view: View, contents: Contents | None = None, *, title: str = "", pr
     template = Environment(autoescape=True, trim_blocks=True).from_string(
         files("dashboard.report").joinpath("page.html").read_text(encoding="utf-8")
     )
-    return template.render(
+    page = template.render(
         title=title or _title(view),
         made=dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         version=metadata.version("colltune"),
@@ -59,6 +59,8 @@ def to_html(view: View, contents: Contents | None = None, *, title: str = "", pr
         library=_library(),
         scripts=scripts,
     )
+    # Names of files may have bytes that are no text.
+    return page.encode(errors="replace").decode()
 
 
 def _embedded(figures: Sequence[hv.Element]) -> tuple[str, dict[int, str]]:

@@ -1,5 +1,6 @@
 """``colltune compare``: decision functions side by side, and two of them cell by cell."""
 
+import os
 import shlex
 from pathlib import Path
 
@@ -78,7 +79,8 @@ def test_only_models_without_parameters_of_their_own_are_said_to_be_fitted(
 
 def test_saved_decisions_take_part(colltune: Run, results: Path, tmp_path: Path) -> None:
     quadtree(decision_map(open_results(results)["reduce"].to_dataset())).save(tmp_path / "mine.json")
-    saved = str(tmp_path / "mine.json")
+    # A name in another encoding than UTF-8.
+    saved = str((tmp_path / "mine.json").rename(tmp_path / os.fsdecode(b"m\xfcller.json")))
     answer = colltune("compare", results, "-c", "reduce", "--trees", saved, "exact", "--json").json
     assert [row["penalty_max"] for row in answer["rows"]] == [0, 0]
     assert answer["difference"]["same_method"] == answer["difference"]["cells"]

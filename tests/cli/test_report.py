@@ -1,5 +1,7 @@
 """``colltune report``."""
 
+import os
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -14,8 +16,10 @@ from tests.cubes import opposed_cubes, synthetic_cube
 @pytest.mark.slow
 def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
+    # A name in another encoding than UTF-8.
+    named = shutil.copy(results, tmp_path / os.fsdecode(b"m\xfcller.nc"))
     answer = colltune(
-        "report", results, "-c", "bcast", "--tree", "cart", "--max-leaves", "4", "--no-frontier", "-o", path,
+        "report", named, "-c", "bcast", "--tree", "cart", "--max-leaves", "4", "--no-frontier", "-o", path,
         "--title", "A & B", "--models",
     )  # fmt: skip
     assert answer.status == 0, answer.err
@@ -24,7 +28,7 @@ def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> Non
     assert "<h1>A &amp; B</h1>" in html
     assert "CART, most leaves 4" in html
     assert "Communication models" in html
-    assert [path.name] == [each.name for each in tmp_path.iterdir()]
+    assert {path, named} == {*tmp_path.iterdir()}
 
 
 @pytest.mark.slow
