@@ -34,8 +34,10 @@ LISTS: Mapping[str, Sequence[str]] = {
     DOUBTFUL: ("collective", "method", "comm_size", "message_size", "reason"),
     LAUNCHES: ("collective", "deviation", "freedom", "launches"),
 }
-#: Attributes of results and of cubes that are JSON, none of them a facet: what files gave, and remarks on them.
-OF_RESULTS, OF_CUBES = ("sources", "notes", "notes_when_made"), ("sources", BY_PPN, *LISTS)
+#: Attributes of results and of cubes that are JSON, none of them a facet: what files gave, remarks, processes per node.
+OF_RESULTS, OF_CUBES = ("sources", "notes", "notes_when_made"), ("sources", BY_PPN, "ppn", *LISTS)
+#: Attributes of cubes that tell how facets were chosen and put together, as `loaders.facets.Choice` reads them.
+CHOSEN = ("selected", "joined")
 _ENTRIES = {**LISTS, "sources": ("path",)}
 _WORDS, _MAY_BE_0 = ("collective", "method", "reason", "path"), ("message_size", "deviation", "ppn")
 
@@ -59,6 +61,10 @@ def check(attrs: Mapping[Any, Any], name: str) -> None:
     """Raise ValueError where one of `OF_RESULTS` or `OF_CUBES` is something else than it should be."""
     if name in _ENTRIES:
         listed(attrs, name)
+        return
+    if name == "ppn":
+        if not str(attrs.get(name, 1)).isdecimal():
+            raise ValueError("expected a whole number")
         return
     outer, inner = (dict, dict) if name == BY_PPN else (list, str)
     value = json.loads(str(attrs.get(name, outer())))

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from loaders.errors import LoadError
-from loaders.facet_names import FACETS
+from loaders.facet_names import CHOSEN, FACETS
 from loaders.rows import coded
 
 #: What a file, or rows of it, that do not tell it were measured with, beside others that tell.
@@ -176,7 +176,7 @@ def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
     several |= {"campaign"} if len({each[FILE] for each in files}) > 1 else set()
     selected = ", ".join(f"{name}={value}" for name, value in choice.select.items() if name in several)
     joined = ", ".join(name for name in choice.join if name in several and name not in choice.select)
-    return {name: text for name, text in (("selected", selected), ("joined", joined)) if text}
+    return {name: text for name, text in zip(CHOSEN, (selected, joined), strict=True) if text}
 
 
 def check_selected(choice: Choice, files: Sequence[Told]) -> None:

@@ -21,7 +21,7 @@ from loaders.axes import MAX_CELLS
 from loaders.columns import PARAMETER
 from loaders.cube import annotate, cube_table
 from loaders.errors import LoadError
-from loaders.facet_names import OF_CUBES, OF_RESULTS, check
+from loaders.facet_names import CHOSEN, OF_CUBES, OF_RESULTS, check
 from loaders.names import COLUMNS
 from loaders.source import Format, Source
 
@@ -193,6 +193,8 @@ def open_stored(path: Path, *, lazy: bool = False) -> xr.DataTree:
     tree.attrs.pop(_ALL_CHUNKS, None)
     if not tree.children:
         raise LoadError("holds no cube: there is one group a collective, each with 'time'", path=path)
+    if not any("digest" in node.attrs for node in tree.children.values()):
+        _as_others_wrote(tree)
     _check_attrs(path, "it", tree.attrs, OF_RESULTS)
     for name, node in tree.children.items():
         _check(path, name, node.to_dataset())
@@ -281,6 +283,16 @@ def _check(path: Path, name: str, cube: xr.Dataset) -> None:
         raise LoadError(f"group {name!r} has times in {units!r}; they must be in seconds", path=path)
 
 
+def _as_others_wrote(tree: xr.DataTree) -> None:
+    """Put what others wrote under names of this project's own attributes under others, such as ``notes_text``."""
+    for node in (tree, *tree.children.values()):
+        for name in {*OF_RESULTS, *OF_CUBES, *CHOSEN} & node.attrs.keys():
+            try:
+                check(node.attrs, name)
+            except (ValueError, RecursionError):
+                node.attrs[f"{name}_text"] = node.attrs.pop(name)
+
+
 def _check_attrs(path: Path, where: str, attrs: Mapping[Any, Any], names: Sequence[str]) -> None:
     for each in names:
         try:
@@ -341,6 +353,7 @@ def complete(cube: xr.Dataset, name: str) -> xr.Dataset:
     """Fill in what a cube saved by others may lack: algorithm, segment size, repetitions, digest."""
     # Numbers come back as NumPy's, of which JSON knows nothing.
     attrs = {key: value.item() if isinstance(value, np.generic) else value for key, value in cube.attrs.items()}
+    attrs |= {key: str(value) for key, value in attrs.items() if isinstance(value, np.ndarray | list)}
     out = cube.assign_attrs({"collective": name, **attrs})
     if "repetitions" not in out:
         out["repetitions"] = xr.full_like(out["time"], np.nan)

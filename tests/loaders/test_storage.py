@@ -212,6 +212,36 @@ def test_what_is_said_of_results_that_is_damaged_is_refused_with_the_file_and_wh
         open_results(path)
 
 
+@pytest.mark.parametrize("text", ["measured by hand", "[sic]", 7])
+@pytest.mark.parametrize("ending", ["nc", "zarr"])
+def test_what_others_wrote_under_a_name_of_the_project_s_own_stays_beside(
+    tmp_path: Path, ending: str, text: object
+) -> None:
+    """No file of colltune's lacks the digest of a cube."""
+    tree = xr.open_datatree(foreign(tmp_path / "a.nc", [2], ["a"], 0.2))
+    for node in (tree, tree["bcast"]):
+        node.attrs |= dict.fromkeys(("notes", "sources", BY_PPN, DOUBTFUL, "selected", "title"), text)
+    path = tmp_path / f"b.{ending}"
+    tree.to_netcdf(path, engine="h5netcdf") if ending == "nc" else tree.to_zarr(path, zarr_format=2)
+    new = skampi(tmp_path / "bcast__binomial__seg0.sko", (2, 8, 4.0, 0.1, 5))
+    for files in (path, [path, new]):
+        assert open_results(files)["bcast"]["time"].values.ravel()[0] == 0.2
+    results = open_results(path)
+    assert {results.attrs[name] for name in ("notes_text", "sources_text", "title")} == {text}
+    assert {results["bcast"].attrs[name] for name in ("sources_text", f"{BY_PPN}_text", "selected_text")} == {text}
+    assert open_results(save_results(results, tmp_path / "again.nc")).attrs["notes_text"] == text
+
+
+@pytest.mark.parametrize(("name", "value"), [("ppn", "all"), ("statistic", ["max", "min"]), ("library", [1.5, 2.5])])
+def test_attributes_of_others_may_be_of_any_kind(tmp_path: Path, name: str, value: object) -> None:
+    tree = xr.open_datatree(foreign(tmp_path / "a.nc", [2], ["a"], 0.2))
+    tree["bcast"].attrs[name] = value
+    tree.to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
+    cube = open_results(tmp_path / "b.nc")["bcast"]
+    assert all(isinstance(each, str | int | float) for each in cube.attrs.values())
+    assert "ppn" not in cube.attrs
+
+
 def test_lists_of_what_loaders_saw_are_one_list_of_several_files(results: xr.DataTree, tmp_path: Path) -> None:
     paths = []
     for number, records in enumerate(([DOUBT], [], [DOUBT | {"ppn": 2}])):
