@@ -29,6 +29,8 @@ OWN_VARIANTS = ("simple", "reproducible")
 #: ``coll_han_<collective>_low_module`` and ``_up_module``, the first by itself. It reads them at its start, and 5.0.11
 #: crashes where they are given by name.
 HAN_MODULES: Mapping[str, Sequence[str]] = {"low": (TUNED, "sm"), "up": ("libnbc", "adapt")}
+#: Components that a series of Open MPI has no more, by its source; what HAN calls so within nodes is another one there.
+GONE: Mapping[str, Sequence[str]] = {"6.0": ("sm",)}
 #: Collectives of which HAN cuts messages into segments, all of a job by the same size.
 HAN_SEGMENTED = ("bcast", "reduce", "allreduce")
 _TREES = frozenset({"bcast", "reduce"})

@@ -336,7 +336,7 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         across = order.target == "openmpi-nodes"
         tuned = left_to_tuned(decision) if across else decision
         notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
-        yield from dict.fromkeys((*notes, *(unsaid_of_han(decision) if across else ())))
+        yield from dict.fromkeys((*notes, *(unsaid_of_han(decision, order.version) if across else ())))
     elif order.target == "mpich" and stands_there(decision, order.base):
         return
     elif TARGETS[order.target].readable:

@@ -229,6 +229,28 @@ def test_components_that_han_takes_at_its_start_are_said_beside_its_rules_and_co
         to_preload(alone)
 
 
+def test_a_component_that_open_mpi_6_lacks_is_left_to_han_or_refused() -> None:
+    """There ``coll_han_bcast_low_module 1`` is no sm, which is gone."""
+    methods = [
+        Method(f"han low=sm{up}", "han", 0, {"low": "sm", **said})
+        for up, said in (("", {}), (" up=adapt", {"up": "adapt"}))
+    ]
+    for method in methods:
+        alone = DecisionFunction("bcast", [method], Leaf(0))
+        head = " ".join(parted(to_openmpi_nodes(alone, version="6.0"))[1].replace("\n#", "").split())
+        assert "Open MPI 6.0 has no sm for HAN within nodes: where low=sm was decided, HAN takes what it likes" in head
+        assert "low_module" not in head
+        assert "low_module 1" in to_openmpi_nodes(alone, version="5.0")
+    measured = cube((COMPONENTS[0], [4e-3, 9e-3]), (methods[0], [2e-3, 9e-3])).assign_coords(low=("method", ["", "sm"]))
+    part = write(
+        Order("openmpi-nodes", (DecisionFunction("bcast", methods[:1], Leaf(0)),), {"bcast": measured}, version="6.0")
+    ).parts[0]
+    assert part.loss == pytest.approx(50)
+    assert any("has no sm" in note for note in part.notes)
+    with pytest.raises(ExportError, match=r"Open MPI 6\.0 has no component sm, which was decided for bcast"):
+        to_openmpi_nodes(DecisionFunction("bcast", [Method("sm", "sm")], Leaf(0)), version="6.0")
+
+
 def test_what_han_does_not_answer_is_left_to_the_rules_of_tuned() -> None:
     drawn = random_decision("alltoall", 1)
     for decisions in ([drawn], [drawn, mixed("bcast", 1)]):

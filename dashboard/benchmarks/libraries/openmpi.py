@@ -118,8 +118,10 @@ class OpenMpi(Library):
             yield from (Method(HAN, size) for size in variants.segment_sizes if size not in (0, own))
         if variants.launched and self.variables.keys() >= module_settings(collective, _FIRST_MODULES).keys():
             (_, low), (_, up) = HAN_MODULES["low"], HAN_MODULES["up"]
+            # Where there is no sm, as in 6.0, HAN's number for it is another component.
             for levels in ({"low": low}, {"up": up}, {"low": low, "up": up}):
-                yield Method(HAN, 0, tuple(levels.items()))
+                if "low" not in levels or low in self.components:
+                    yield Method(HAN, 0, tuple(levels.items()))
 
     def _components(self, collective: str, variants: Variants) -> list[tuple[str, str]]:
         """Components that are asked for and serve a collective, each with the one algorithm of its own that is."""

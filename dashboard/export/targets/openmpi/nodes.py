@@ -17,7 +17,17 @@ from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
-from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, module_settings, named, split_word, variant_of
+from dashboard.export.components import (
+    GONE,
+    HAN,
+    NUMBERS,
+    SERVES,
+    TUNED,
+    module_settings,
+    named,
+    split_word,
+    variant_of,
+)
 from dashboard.export.library_names import algorithm_names, is_own_decision
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
@@ -84,7 +94,7 @@ def to_openmpi_nodes(
     Raises
     ------
     ExportError
-        Also when this version reads no names of components.
+        Also when this version reads no names of components, or has no more one that is decided.
     """
     wanted = series(version)
     if wanted == "4.1":
@@ -92,6 +102,11 @@ def to_openmpi_nodes(
             f"HAN's rules name components only from Open MPI 5.0 on, not in {version}; write openmpi for it"
         )
     each = list(per_collective(decisions))
+    for decision in each:
+        if lost := {named(decision.methods[place]) for place in decision.used}.intersection(GONE.get(wanted, ())):
+            raise ExportError(
+                f"Open MPI {wanted} has no component {lost.pop()}, which was decided for {decision.collective}"
+            )
     asked = [decision for decision in each if decision.collective in SERVES[HAN]]
     tuned = [left_to_tuned(decision) for decision in each]
     options: dict[str, Any] = {"cubes": cubes, "most_rules": most_rules, "weights": weights, "provenance": provenance}
@@ -133,7 +148,9 @@ def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Facts)
             origin.generated(provenance),
         ]
     )
-    lines += hashed([f"{decision.collective}: {note}" for decision in decisions for note in unsaid_of_han(decision)])
+    lines += hashed(
+        [f"{decision.collective}: {note}" for decision in decisions for note in unsaid_of_han(decision, version)]
+    )
     lines.append(f"{len(decisions) or 1} # collectives")
     if not decisions:
         lines += _NOTHING_ELSE
@@ -154,12 +171,12 @@ def _of_han(decision: DecisionFunction) -> set[Method]:
     return {method for method in methods if component_of(method, decision.collective) == HAN}
 
 
-def unsaid_of_han(decision: DecisionFunction) -> list[str]:
-    """What HAN's rules do not say as it was decided, in words."""
+def unsaid_of_han(decision: DecisionFunction, version: str) -> list[str]:
+    """What HAN's rules for a version do not say as it was decided, in words."""
     if decision.collective not in SERVES[HAN]:
         return []
     notes = [f"{note[0].upper()}{note[1:]}." for note in who_answers(decision)[0].notes]
-    return [*notes, *_segments(decision), *_modules(decision)]
+    return [*notes, *_segments(decision), *_modules(decision, series(version))]
 
 
 def _segments(decision: DecisionFunction) -> list[str]:
@@ -174,8 +191,11 @@ def _segments(decision: DecisionFunction) -> list[str]:
     return [f"{text}: where {', '.join(map(str, sorted(sizes - {0})))} was decided, {parameter} is taken."]
 
 
-def _modules(decision: DecisionFunction) -> list[str]:
+def _modules(decision: DecisionFunction, version: str) -> list[str]:
     """Likewise of the components that HAN takes within nodes and between them."""
+    for name in {method.parameters.get("low") for method in _of_han(decision)}.intersection(GONE.get(version, ())):
+        what = f"Open MPI {version} has no {name} for HAN within nodes: where low={name} was decided"
+        return [f"{what}, HAN takes what it likes, and no parameter is named."]
     said = [module_settings(decision.collective, method.parameters) for method in _of_han(decision)]
     if not any(said):
         return []
