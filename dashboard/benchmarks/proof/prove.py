@@ -355,7 +355,8 @@ class _Runner:
             self.stopped = f"with this file every program is stopped at its start: {reason}"
             return
         last = " ".join(launch.last_words(disk.tail(log, _TOLD)))
-        raise BenchError(f"no job can be run with {self._wish.mpiexec} and {self._wish.python}: {reason} ({last})")
+        words = f" ({last})" if last else ""
+        raise BenchError(f"no job can be run with {self._wish.mpiexec} and {self._wish.python}: {reason}{words}")
 
     def _job(self, folder: Path, order: Order, results: Path, rules: Path | None, done: tuple[int, int]) -> str:
         """Run one job to its end; why it did not make all its calls, empty when it did."""

@@ -23,7 +23,7 @@ def lines_of(improvements: Mapping[str, Improvement], verdicts: Mapping[str, Seq
 
 def _collective_lines(name: str, improvement: Improvement, verdicts: Sequence[Verdict]) -> list[str]:
     if not (cells := cli_text.records(improvement.by_size())):
-        return [f"{name}: nothing to compare: at no size can the times of both the library and what is tuned be trusted"]
+        return [f"{name}: nothing to compare: at no size can the times of both, the library and the rules, be trusted"]
     lines = [f"{name}: improvement, less time than the library's own decision takes; positive is better", ""]
     head = ["processes", "cells", "min", "max", "mean", "faster", "slower", "same messages"]
     rows = [
