@@ -101,22 +101,28 @@ def _is_head(source: Source, state: _State, line: str) -> bool:
         name, value = match.groups()
         if name in ("Collective", *state.head):
             # Where a title is garbled, what follows is of a collective that is not known.
-            _settle(source, state)
-            state.head, state.newer, state.columns, state.started = {}, None, 0, {}
+            _end(source, state)
         state.head[name] = value
         state.newer = state.newer or name == "Iteration mode" or None
         if name == "Collective":
             _begin(source, state, value.lower())
     elif (match := _HEADER.fullmatch(line)) is not None:
-        state.head = {} if state.columns else state.head
+        if state.columns:
+            _end(source, state)
         state.columns = 8 if match[1] else 5
         state.newer = state.newer or "Bus" in (match[1] or "") or None
     elif _END.fullmatch(line) is not None:
         state.newer = True
-        _settle(source, state)
+        _end(source, state)
     else:
         return (_ITERATIONS.fullmatch(line) or _BELOW.fullmatch(line)) is not None
     return True
+
+
+def _end(source: Source, state: _State) -> None:
+    """Take the rows of a table that has ended, and forget what is said of it."""
+    _settle(source, state)
+    state.head, state.newer, state.columns, state.started = {}, None, 0, {}
 
 
 def _begin(source: Source, state: _State, name: str) -> None:
@@ -167,7 +173,7 @@ def _facets(head: Mapping[str, str]) -> dict[str, str]:
 
 
 def _settle(source: Source, state: _State) -> None:
-    """Take the rows of a table, by what its size means."""
+    """Take the rows that are held, by what their size means."""
     name = state.head.get("Collective", "").lower()
     entry = COLLECTIVES.get(name) or COLLECTIVES.get(name.removesuffix("v"))
     if entry is None or entry.sends != "blocks":

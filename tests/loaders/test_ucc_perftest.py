@@ -200,6 +200,15 @@ def test_a_table_whose_title_is_garbled_is_not_of_the_collective_before(tmp_path
     assert reading.source.reasons["below no title"] == 2
 
 
+def test_a_table_without_any_head_leaves_the_one_before_as_it_is(tmp_path: Path) -> None:
+    text = new("Alltoall", ALLTOALL)
+    table = text[text.index(TIMES) :]
+    for before in (text, text.replace("Total time", "Total")):
+        reading = read_text(FORM, tmp_path, before + table)
+        assert reading.rows["total_size"].tolist() == [12, 24]
+        assert reading.source.reasons["below no title"] == 2
+
+
 def test_a_killed_run_keeps_its_whole_rows(tmp_path: Path) -> None:
     text = new("Alltoall", ALLTOALL)
     reading = read_text(FORM, tmp_path, text[: text.index("4324.67") + 5])
