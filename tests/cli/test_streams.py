@@ -97,6 +97,12 @@ def test_output_that_takes_nothing_is_one_clear_line(results: Path) -> None:
         assert done.returncode == 2
         assert "No space left" in done.stderr.splitlines()[-1]
         assert "Traceback" not in done.stderr
+    # Where messages find no room, the answer is given all the same.
+    for collective, status in (("bcast", 0), ("nonsense", 2)):
+        with Path("/dev/full").open("w") as full:
+            words = [*COMMAND, "map", "-c", collective, results]
+            done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=full, check=False)
+        assert (done.returncode, bool(done.stdout)) == (status, not status)
 
 
 @pytest.mark.parametrize(
