@@ -117,7 +117,11 @@ def _is_a(error: Exception, module: str, name: str) -> bool:
 
 
 def _say(text: str) -> None:
-    print(f"colltune: {text}", file=sys.stderr)
+    try:
+        print(f"colltune: {text}", file=sys.stderr)
+    except OSError:
+        # The exit status says it where there is no room for words; what is left must not fail again when Python leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 if __name__ == "__main__":
