@@ -92,7 +92,7 @@ def check_methods(
         if reason and words:
             answer["failed"][-1]["reason"] += f": {words[-1]}"
     title = f"{installation.library.name} {installation.library.version}".strip()
-    return {"library": title, "graphs": bool(counters), "native": bool(native), **answer}
+    return {"library": title, "native": bool(native), **answer}
 
 
 def job_of(folder: Path, ranks: int, environment: Mapping[str, str], seconds: float, **further: Any) -> Job:
@@ -127,4 +127,5 @@ def _read(results: Path, reason: str) -> dict[str, Any]:
     ran: Counter[tuple[str, str, str]] = Counter()
     for each in (each for record in ended for each in record.get("fallbacks", ())):
         ran[each["collective"], each["algorithm"], each["ran"]] += each["cases"]
-    return {**sums, "fallbacks": fallbacks(ran), "failed": failed}
+    graphs = any(record.get("graphs") for record in records)
+    return {**sums, "fallbacks": fallbacks(ran), "graphs": graphs, "failed": failed}
