@@ -174,6 +174,7 @@ def test_an_algorithm_that_calls_other_collectives_is_known_by_what_these_send_t
     region = Region("allreduce", {}, Method("nonoverlapping", "nonoverlapping"), (cell,))
     assert parts_of(region.method, cell) == (Cell("reduce", 3, 64), Cell("bcast", 3, 64))
     assert parts_of(Method("linear", "linear"), Cell("allgather", 3, 64))[1] == Cell("bcast", 3, 192)
+    assert parts_of(Method("default", "default"), Cell("allgatherv", 3, 64))[0] == Cell("gatherv", 3, 64)
 
     def seen(rows: list[list[tuple[int, int, int]]]) -> Seen:
         return Seen("", {**graph_of(rows), "sum": sum_of(rows)})
@@ -195,6 +196,11 @@ def test_an_algorithm_that_calls_other_collectives_is_known_by_what_these_send_t
         {(Cell("bcast", 3, 64), RULES): Seen("x")},
     ):
         assert by_sum(verdict, {**calls, **change}) == verdict
+    # So it is where the library takes this algorithm by itself, and only there.
+    left = replace(region, method=Method("default", "default"))
+    for alone, state in ((calls[cell, "nonoverlapping"], "proven"), (seen([[(1, 3, 192)], [], []]), "other")):
+        with_own = {**calls, (cell, OWN): alone}
+        assert by_sum(judge(left, OWN, with_own, ("nonoverlapping", OWN)), with_own).state == state
     del calls[Cell("bcast", 3, 64), RULES]
     assert by_sum(verdict, calls) == verdict
     assert by_sum(OTHER, results("pipeline")) == OTHER
