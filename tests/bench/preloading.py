@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
 LIBRARY = ("-shared", "-fPIC")
 _SECONDS = 120
+LACKING = "this Open MPI was built without the layer that counts messages (pml monitoring)"
 #: How many messages a process sends to another one.
 Graph = dict[tuple[int, int], int]
 
@@ -29,6 +30,8 @@ class Bench:
     folder: Path
     environment: Mapping[str, str]
     version: str = DEFAULT_VERSION
+    #: Whether the library counts messages.
+    counts: bool = True
 
     @staticmethod
     def of(mpiexec: Path, folder: Path) -> Bench:
@@ -37,7 +40,7 @@ class Bench:
         installed = library_of(mpiexec)
         need(isinstance(installed, OpenMpi), f"{mpiexec} is not Open MPI's")
         environment = installed.environment(here=True, graphs=False)
-        return Bench(mpiexec, folder, environment, series(installed.version))
+        return Bench(mpiexec, folder, environment, series(installed.version), installed.monitors)
 
     def build(self, name: str, source: str, *options: str) -> Path:
         """Compile; a warning is an error."""
@@ -65,6 +68,7 @@ class Bench:
         self, ranks: int, *calls: str, program: Path, preload: Path | None = None, said: Mapping[str, str] | None = None
     ) -> dict[str, Graph]:
         """Messages of one call of each, such as ``bcast:6:4096``, which is on six processes, by sender and receiver."""
+        need(self.counts, LACKING)
         counting = {**(said or {}), "OMPI_MCA_pml_monitoring_enable": "1"}
         done = self.run(ranks, program, "graphs", *calls, preload=preload, said=counting)
         sent: dict[str, Graph] = {call: {} for call in calls}

@@ -38,6 +38,7 @@ def graphs(campaign: Campaign) -> dict[Any, Any]:
 
 
 @pytest.mark.soak
+@pytest.mark.usefixtures("counting")
 def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
     installation: Installation, tmp_path: Path
 ) -> None:

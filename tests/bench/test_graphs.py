@@ -80,6 +80,7 @@ def test_results_are_read_by_the_loaders(forced: Campaign) -> None:
 
 
 @pytest.mark.parametrize("collective", TOLD)
+@pytest.mark.usefixtures("counting")
 def test_every_algorithm_of_the_library_sends_its_own_messages(
     forced: Campaign, installation: Installation, collective: str
 ) -> None:
@@ -97,6 +98,7 @@ def test_every_algorithm_of_the_library_sends_its_own_messages(
     assert seen == set(installation.library.algorithms[collective].values())
 
 
+@pytest.mark.usefixtures("counting")
 def test_all_trees_of_two_processes_are_one_and_so_is_every_exchange(forced: Campaign) -> None:
     results = open_results([forced.results])
     assert double(results["bcast"], "binomial", 2, SIZE) == "pipeline"
@@ -105,6 +107,7 @@ def test_all_trees_of_two_processes_are_one_and_so_is_every_exchange(forced: Cam
     assert double(results["allgather"], "recursive_doubling", RANKS, SIZE) is None
 
 
+@pytest.mark.usefixtures("counting")
 def test_the_same_messages_in_another_order_are_no_double(forced: Campaign) -> None:
     graphs = {algorithm: graph["digest"] for algorithm, _, graph in sent(forced, "alltoall", RANKS)}
     assert graphs["linear"] == graphs["pairwise"]

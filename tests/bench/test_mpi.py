@@ -44,6 +44,7 @@ def graphs(campaign: Campaign, collective: str, ranks: int = RANKS, size: int = 
     }
 
 
+@pytest.mark.usefixtures("counting")
 def test_a_silent_fall_back_shows_in_the_graph(measured: Campaign) -> None:
     # With fewer elements than processes scatter_allgather runs linear.
     tiny, large = graphs(measured, "bcast", size=2), graphs(measured, "bcast")
@@ -55,6 +56,7 @@ def test_a_silent_fall_back_shows_in_the_graph(measured: Campaign) -> None:
     assert off["neighbor 0"]["digest"] == off["ring 0"]["digest"]
 
 
+@pytest.mark.usefixtures("counting")
 def test_a_method_that_fell_back_is_a_double_in_the_cube_and_does_not_win(measured: Campaign) -> None:
     results = open_results([measured.results])
     assert double(results["bcast"], "scatter_allgather", RANKS, 2) == "basic_linear"
@@ -109,6 +111,7 @@ def test_whole_launches_are_repeated_and_told_apart(installation: Installation, 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("counting")
 def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installation, tmp_path: Path) -> None:
     protocol = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, counts="skewed")
     wish = {"collectives": ("allgatherv", "alltoallv"), "protocol": protocol, "comm_sizes": (3, RANKS)}

@@ -58,6 +58,7 @@ def test_both_are_measured_in_the_same_cells_and_told_apart(beside: Campaign) ->
     assert len(set(cells)) == 1 + sum(a != b for a, b in itertools.pairwise(cells))
 
 
+@pytest.mark.usefixtures("counting")
 def test_an_own_ring_sends_what_the_librarys_ring_sends_and_is_no_double_of_it(beside: Campaign) -> None:
     records = [point for point in points(beside) if point["collective"] == "allgather" and point["comm_size"] == RANKS]
     sent = {(point["algorithm"], "parameters" in point): point["graph"]["digest"] for point in records}

@@ -12,7 +12,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.proof import prove as module
 from dashboard.benchmarks.proof.order import Order, Seen, line_of
 from dashboard.benchmarks.proof.prove import Wish, _Runner, prove
-from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.benchmarks.proof.verdict import TIME_UP, Proof
 from dashboard.benchmarks.safety.check import Report
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.targets.mpich.selection import to_mpich
@@ -75,6 +75,7 @@ def test_every_region_does_what_the_file_asks(several: Proof) -> None:
     assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= proven
 
 
+@pytest.mark.usefixtures("counting")
 def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> None:
     below, above = (verdict for verdict in several.verdicts if "total_size" in verdict.region.bounds)
     at = [[(point["comm_size"], point["message_size"]) for point in verdict.points] for verdict in (below, above)]
@@ -85,6 +86,7 @@ def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> Non
     assert {point["messages"] for point in above.points if point["comm_size"] == 4} == {8}
 
 
+@pytest.mark.usefixtures("counting")
 def test_segments_show_in_the_number_of_messages(several: Proof) -> None:
     (pipeline,) = (verdict for verdict in several.verdicts if verdict.region.method.label == "pipeline 1KiB")
     sent = {(point["comm_size"], point["message_size"]): point["messages"] for point in pipeline.points}
@@ -225,7 +227,8 @@ def test_a_call_that_was_being_made_when_the_time_was_up_is_not_to_blame(
     (verdict,) = proof.verdicts
     assert proof.notes == ("1 method not called in every way that programs may: the time was up",)
     assert verdict.state != "failed"
-    assert "sizes were not reached" in verdict.why
+    # 4.1 forces methods in a job of its own, which no time is left for.
+    assert verdict.why == TIME_UP or "sizes were not reached" in verdict.why
     assert limits[0] >= SECONDS / 4 - 1
 
 
