@@ -96,3 +96,13 @@ def test_a_file_says_what_the_recommendation_loses_at_sizes_left_out(colltune: R
     assert judged["left_out"]["figure"] in judged["said"]
     text = " ".join(colltune("export", *words, "--to", "openmpi").out.replace("\n#", "\n").split())
     assert f"{judged['said'].replace('±', '+/-')}. Data:" in text
+
+
+def test_why_rules_cannot_say_all_of_it_names_the_collective_once(colltune: Run, tmp_path: Path) -> None:
+    path = tmp_path / "results.csv"
+    times = {"basic_linear": (1, 9), "pairwise": (2, 3)}
+    rows = (f"alltoallv,{name},4,{8**place},{time}" for name, of in times.items() for place, time in enumerate(of, 1))
+    path.write_text("\n".join(["collective,algorithm,comm_size,message_size,time_us", *rows, ""]), encoding="utf-8")
+    order = ("export", path, "--tree", "exact", "--to", "openmpi")
+    assert "alltoallv: Approximated: the library compares no" in colltune(*order, "--allow-loss", "99").err
+    assert "error: alltoallv: the library compares no" in colltune(*order, "--beyond", "default").err

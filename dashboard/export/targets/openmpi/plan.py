@@ -122,7 +122,7 @@ def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, 
     except ExportError as error:
         if measured is None:
             raise
-        why = str(error)
+        why = str(error).removeprefix(f"{decision.collective}: ")
     if why and measured is None:
         raise ExportError(f"{decision.collective}: {why}; the best of them is found from the measurements only")
     if why and measured is not None:
