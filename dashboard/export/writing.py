@@ -229,7 +229,8 @@ def write(order: Order) -> Written:
     name = "_".join(["colltune", *(part.source.collective for part in parts)]) + target.extension
     if len(parts) > _NAMED:
         name = f"colltune_{len(parts)}_collectives{target.extension}"
-    return Written(order, text, name, parts, () if rules is None else rules.faults, left_out)
+    reasons = {name: why.removeprefix(f"{name}: ") for name, why in left_out.items()}
+    return Written(order, text, name, parts, () if rules is None else rules.faults, reasons)
 
 
 _NAMED, _LISTED = 3, 4

@@ -106,3 +106,7 @@ def test_why_rules_cannot_say_all_of_it_names_the_collective_once(colltune: Run,
     order = ("export", path, "--tree", "exact", "--to", "openmpi")
     assert "alltoallv: Approximated: the library compares no" in colltune(*order, "--allow-loss", "99").err
     assert "error: alltoallv: the library compares no" in colltune(*order, "--beyond", "default").err
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(f"bcast,{name},4,8,{time}\n" for name, time in (("binomial", 1), ("chain", 2)))
+    both = colltune(*order, "-c", "alltoallv,bcast", "--beyond", "default").err
+    assert "error: alltoallv: the library compares no" in both
