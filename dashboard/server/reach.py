@@ -6,7 +6,6 @@ import socket
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +36,10 @@ def is_loopback(address: str) -> bool:
     return bool((mapped or given).is_loopback)
 
 
-@cache
 def own_names() -> frozenset[str]:
     """Names of this machine on its network, in lower case: by these a proxy on another one asks."""
-    name = socket.gethostname()
-    return frozenset(each.lower() for each in (name, name.partition(".")[0], socket.getfqdn()))
+    name = socket.gethostname().lower()
+    return frozenset((name, name.partition(".")[0]))
 
 
 def listening() -> list[str] | None:
