@@ -27,7 +27,7 @@ from dashboard.tuning import tune
 from loaders import LoadError, disk, open_results, save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, ROOT, until
-from tests.measuring.played import LIBRARY, Played
+from tests.measuring.played import LIBRARY, Played, start_all_by
 from tests.tuning.machine import Machine, work_in
 
 OLD = "what was there\n"
@@ -142,7 +142,9 @@ HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 
 
 @pytest.mark.parametrize("left", [0, 4 << 10, 8 << 10, 12 << 10, 16 << 10])
-def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(small_disk: Path, left: int) -> None:
+def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(
+    small_disk: Path, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     campaign = Campaign.create(small_disk / "campaign", PLAN)
     launcher = LocalLauncher((str(ROOT / "tests/bench/fake_mpiexec.py"),))
     filling = fill(small_disk, left)
@@ -160,6 +162,7 @@ def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(small_disk: Pat
         assert now["state"] in ("failed", "timed out")
     filling.unlink()
     played = Played(launched=Status("running"))
+    start_all_by(monkeypatch, played)
     assert control.start(campaign, played, HERE, 5.0)["state"] == "running"
 
 
