@@ -161,7 +161,7 @@ def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(
         now = until(lambda: (now := control.status(campaign))["state"] not in ("queued", "running") and now)
         assert now["state"] in ("failed", "timed out")
     filling.unlink()
-    played = Played(launched=Status("running"))
+    played = Played(Status("failed"), launched=Status("running"))
     start_all_by(monkeypatch, played)
     assert control.start(campaign, played, HERE, 5.0)["state"] == "running"
 
