@@ -126,9 +126,9 @@ def page(serve_dashboard: Callable[..., Served], watched_page: WatchedPage) -> P
     return watched_page.page
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def own_server() -> Iterator[Served]:
-    """Serve the dashboard, for a test that holds it up or stops it."""
+    """Serve the dashboard, for a test that holds it up and one after it that stops it."""
     command = [sys.executable, "-m", "panel", "serve", "dashboard", "--address", "127.0.0.1", "--port", "0"]
     with Served(command, ROOT) as served:
         yield served
