@@ -268,6 +268,8 @@ def drawn_page(server: Served, watched_page: WatchedPage) -> Page:
     watched_page.page.set_default_timeout(40_000)
     watched_page.page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(watched_page.page, EXACT)
+    # It is drawn before it is connected, from when on its title says which page is shown.
+    watched_page.page.wait_for_function("document.title.includes('·')")
     return watched_page.page
 
 
