@@ -19,7 +19,9 @@ def processors() -> int:
         _words(group / "cpu.max") or [*_words(group / split[0]), *_words(group / split[1])] for group in _groups("cpu")
     ]
     held = [math.ceil(int(time[0]) / int(time[1])) for time in times if len(time) == 2 and time[0].isdecimal()]
-    return max(1, min([len(os.sched_getaffinity(0)), *held]))
+    # Other systems than Linux have no affinity.
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([bound, *held]))
 
 
 def memory() -> int | None:

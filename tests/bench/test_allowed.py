@@ -49,3 +49,10 @@ def test_the_least_of_the_groups_around_a_process_holds(
         (files / name).write_text(text + "\n")
     assert (allowed.processors(), allowed.memory()) == (processors, gib << 30)
     assert default_ranks() <= max(2, processors)
+
+
+@pytest.mark.usefixtures("files")
+def test_where_there_is_no_affinity_the_machine_s_processors_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    assert allowed.processors() == default_ranks() == 6

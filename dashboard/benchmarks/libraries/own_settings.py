@@ -69,7 +69,7 @@ def _cores() -> int:
     """Cores, whose threads do not count, that this process may use; 0: not known."""
     try:
         return len({disk.read_text(_SIBLINGS.format(core)) for core in os.sched_getaffinity(0)})
-    except OSError:
+    except (OSError, AttributeError):
         return 0
 
 

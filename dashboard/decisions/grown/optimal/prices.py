@@ -12,7 +12,7 @@ from dashboard.domain.arrays import FloatArray
 
 Tick = Callable[[float], None]
 
-THREADS = min(4, len(os.sched_getaffinity(0)))
+THREADS = min(4, getattr(os, "process_cpu_count", os.cpu_count)() or 1)
 """Rows that are lowered at the same time."""
 
 #: Rectangles times prices from which compiled code is faster even where it must be loaded first.
