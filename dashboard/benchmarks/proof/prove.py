@@ -12,8 +12,16 @@ from pathlib import Path
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError, NoMpiError
-from dashboard.benchmarks.launchers import launch
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Progress, complaints, finish_job, workplace
+from dashboard.benchmarks.launchers.launch import (
+    ONE_THREAD,
+    Job,
+    Launcher,
+    Progress,
+    complaints,
+    finish_job,
+    last_words,
+    workplace,
+)
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpich import Mpich
@@ -354,7 +362,7 @@ class _Runner:
         if rules is not None and not self._job(folder, order.first(), folder / "without.jsonl", None, (0, 1)):
             self.stopped = f"with this file every program is stopped at its start: {reason}"
             return
-        last = " ".join(launch.last_words(disk.tail(log, _TOLD)))
+        last = " ".join(last_words(disk.tail(log, _TOLD)))
         words = f" ({last})" if last else ""
         raise BenchError(f"no job can be run with {self._wish.mpiexec} and {self._wish.python}: {reason}{words}")
 
