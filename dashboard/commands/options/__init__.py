@@ -1,7 +1,8 @@
 """The options of the command ``colltune``: what can be said, and one clear line when it is said wrongly."""
 
 import argparse
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from dashboard.commands import arguments as cli_arguments
@@ -25,14 +26,38 @@ from loaders.collectives import COLLECTIVES
 __all__ = ["build", "parse"]
 
 
+#: Groups of options that stand behind all others.
+_LAST = ("measurements", "models", "hints")
+
+
+class _Help(argparse.HelpFormatter):
+    """The help of a command: what must be said first, the rest where it is explained."""
+
+    def add_usage(self, usage: str | None, actions: Iterable[argparse.Action], groups: Any, prefix: Any = None) -> None:
+        if prefix is None:
+            needed = [action for action in actions if action.required or not action.option_strings]
+            actions = [argparse.Action(["options"], "options", nargs=0), *needed]
+        super().add_usage(usage, actions, (), prefix)
+
+    def add_argument(self, action: argparse.Action) -> None:
+        # Names that are to be typed stay as they are.
+        if action.help and re.match("[a-z-]+ ", action.help):
+            action.help = action.help[0].upper() + action.help[1:]
+        super().add_argument(action)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that raises instead of printing several lines and leaving."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"allow_abbrev": False, **kwargs})
+        super().__init__(*args, **{"allow_abbrev": False, "formatter_class": _Help, **kwargs})
 
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message} (see '{self.prog} --help')")
+
+    def format_help(self) -> str:
+        self._action_groups.sort(key=lambda group: _LAST.index(group.title) if group.title in _LAST else -1)
+        return super().format_help()
 
     def _print_message(self, message: str, file: Any = None) -> None:
         # argparse takes no notice of what cannot be written.
