@@ -63,13 +63,13 @@ def collectives(parser: Any, about: str = "only this one") -> None:
         action=cli_values.Names,
         default=[],
         metavar="NAME[,NAME…]",
-        help=f"{about}; several by commas, or given again",
+        help=f"{about}; several, with commas between, or given again",
     )
 
 
 def ppn(parser: Any, *, every: bool = False) -> None:
     """Add ``--ppn``, the processes per node of measurements; ``all`` of them where one tree may decide `every` one."""
-    about = "processes per node, if the results hold several; where they do not tell theirs, what these were"
+    about = "processes per node, where the results have several; where they do not say, how many there were"
     if every:
         about += "; all: one tree for all of them, if it can test ppn"
     kind, metavar = (cli_values.count_or_all, "N|all") if every else (cli_values.one_ppn, "N")
@@ -87,7 +87,7 @@ def results(
 
 def base(parser: Any) -> None:
     """Add ``--base``."""
-    about = "MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0"
+    about = "MPICH's own complete selection to start from: a file, or a version such as 5.0"
     parser.add_argument("--base", metavar="FILE", help=about)
 
 
@@ -107,7 +107,7 @@ def selection(args: argparse.Namespace) -> str | None:
 def only(parser: Any) -> None:
     """Add ``--only``."""
     parser.add_argument(
-        "--only", choices=("target",), help="grow the tree over the methods that the target has, rather than replace"
+        "--only", choices=("target",), help="decide only among methods that the target has, instead of replacing"
     )
 
 
@@ -144,7 +144,7 @@ def starting(parser: argparse.ArgumentParser, *, each_node: bool = True) -> None
     group = parser.add_argument_group("how ranks are started")
     group.add_argument("--launch", metavar="COMMAND", help=LAUNCH)
     if each_node:
-        group.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (site's)")
+        group.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node (the site's)")
     site(group)
 
 
@@ -153,7 +153,7 @@ def site(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--site",
         metavar="FILE",
-        help="what the site says once: launch, ppn, folder, [environment], [slurm] (default: $COLLTUNE_SITE, "
+        help="file of the site's settings: launch, ppn, folder, [environment], [slurm] (default: $COLLTUNE_SITE, "
         "~/.config/colltune/colltune.toml, /etc/colltune/colltune.toml)",
     )
 

@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         action="append",
         default=[],
         metavar="METHOD",
-        help="leave a method out, as 'colltune map' names it, or 'ALGORITHM *' for all its segment sizes and "
+        help="method to leave out, as 'colltune map' names it, or 'ALGORITHM *' for all its segment sizes and "
         "parameters; may be given several times",
     )
     if not names:
@@ -51,5 +51,5 @@ def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:
         type=cli_values.folds,
         default=5,
         metavar="N",
-        help="parts held out in turn (default 5; of lines so many along each of both sizes)",
+        help="parts held out in turn (default 5; for lines, as many along each of the two sizes)",
     )

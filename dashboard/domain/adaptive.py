@@ -30,7 +30,7 @@ ADAPTIVE = Option(
 BUDGET = Option(
     "budget",
     "budget",
-    "Time of measuring at most, such as 60s or 2h; of an array in each job.",
+    "Most time to spend on measuring, such as 60s or 2h; for an array, in each job.",
     "",
     "name",
     check=budget_seconds,
@@ -39,7 +39,7 @@ BUDGET = Option(
 UNTIL = Option(
     "until",
     "until expected loss [%]",
-    "Mean expected loss of the decision that is low enough, percent.",
+    "Stop once the mean expected loss of the decision is below this, in percent.",
     default=None,
     kind="float",
     low=0.01,

@@ -30,8 +30,8 @@ WHAT: tuple[Option, ...] = (
     Option(
         "collectives",
         "collectives",
-        "Operations to measure, each with all sizes. For bcast, reduce, allreduce and scan a size is the vector's, "
-        "for the others that of each process's block (dissertation, chapter 4).",
+        "Operations to measure, each with all sizes. For bcast, reduce, allreduce and scan a size is that of the "
+        "vector, for the others that of each process's block (dissertation, chapter 4).",
         default=None,
         kind="names",
         choices=tuple(COLLECTIVES),
@@ -41,8 +41,8 @@ WHAT: tuple[Option, ...] = (
     Option(
         "providers",
         "methods of",
-        "Whose methods: the library's own algorithms, forced; own ones, run over it as schedules, so that those that "
-        "it lacks or cannot switch are measured too; orthogonal grids of processes (Kühnemann et al.).",
+        "Whose methods to measure: the library's own algorithms, forced; own ones, run over the library as "
+        "schedules, also those that it lacks or cannot switch to; orthogonal grids of processes (Kühnemann et al.).",
         default=(LIBRARY,),
         kind="names",
         choices=(LIBRARY, *PROVIDERS, ALL),
@@ -52,7 +52,8 @@ WHAT: tuple[Option, ...] = (
     Option(
         "algorithms",
         "algorithms",
-        "Only these; 'default' is the library's own decision; with parameters: k_ary:fan_out=4, linear:provider=own.",
+        "Measure only these; 'default' is the library's own decision; with parameters: k_ary:fan_out=4, "
+        "linear:provider=own.",
         default=None,
         kind="names",
         unlimited="all",
@@ -100,7 +101,7 @@ WHAT: tuple[Option, ...] = (
     Option(
         "inner",
         "inside of grids",
-        "Methods in each phase of orthogonal ones: own algorithms, library (its own calls), or library.NAME (forced).",
+        "Methods in each phase of a grid: own algorithms, library (its own calls), or library.NAME (forced).",
         default=None,
         kind="names",
         unlimited="the collective's own choice",
@@ -117,8 +118,8 @@ WHAT: tuple[Option, ...] = (
     Option(
         "datatype",
         "elements of reductions",
-        "Elements of reductions; with several, each has points of its own. Sizes that hold no whole number of them "
-        "are left out, and counted.",
+        "Datatypes of reductions, each measured by itself. Sizes that are no multiple of a datatype's are left out, "
+        "and counted.",
         ("float32",),
         "names",
         choices=tuple(DATATYPES),
@@ -127,8 +128,8 @@ WHAT: tuple[Option, ...] = (
     Option(
         "operation",
         "operation of reductions",
-        "Of reductions: a sum, or the operand of the lowest rank, an operation that does not commute, which some "
-        "algorithms cannot serve.",
+        "Operation of reductions: a sum, or the operand of the lowest rank, which does not commute, so that some "
+        "algorithms cannot serve it.",
         SUM,
         "choice",
         choices=(SUM, FIRST),
@@ -137,7 +138,7 @@ WHAT: tuple[Option, ...] = (
     Option(
         "memory",
         "most bytes of buffers",
-        "Buffers of one process at most; cells that need more are left out, and counted.",
+        "Most memory for the buffers of one process; cells that need more are left out, and counted.",
         "256MiB",
         "name",
         metavar="SIZE",
@@ -145,8 +146,8 @@ WHAT: tuple[Option, ...] = (
     Option(
         "launches",
         "launches of the ranks",
-        "Everything is measured so often, each time by ranks started anew: launches differ by more than repetitions "
-        "do (Hunold and Carpen-Amarie, IEEE TPDS 27, 2016).",
+        "How often everything is measured, each time by ranks started anew: launches differ by more than "
+        "repetitions do (Hunold and Carpen-Amarie, IEEE TPDS 27, 2016).",
         1,
         "int",
         low=1,
@@ -155,11 +156,11 @@ WHAT: tuple[Option, ...] = (
     Option(
         "launch_per_method",
         "a launch for each method",
-        "Force each method by the environment of ranks of its own, as where the library cannot switch.",
+        "Start ranks for each method, which their environment forces, as where the library cannot switch.",
         default=False,
         kind="flag",
     ),
-    Option("seed", "seed", "Of the order in which methods take turns.", 1, "int", low=1),
+    Option("seed", "seed", "Seed of the order in which methods take turns.", 1, "int", low=1),
     Option(
         "graphs",
         "record who sends to whom",
@@ -192,7 +193,8 @@ HOW: tuple[Option, ...] = (
     Option(
         "repetitions",
         "repetitions, least-most",
-        "Least and most of each point; between both it ends once the standard error is reached, as SKaMPI does.",
+        "Least and most repetitions of each point; between both it ends once the standard error is reached, as "
+        "SKaMPI does.",
         "9-60",
         "name",
         metavar="MIN-MAX",
@@ -200,8 +202,8 @@ HOW: tuple[Option, ...] = (
     Option(
         "relative_error",
         "until relative standard error",
-        "Repeat until the standard error of the mean without the lowest and highest quarter is such a share of it. "
-        "Half of it takes four times as many repetitions.",
+        "Repeat until the standard error of the mean, without the lowest and highest quarter, is this share of it. "
+        "Half of that takes four times as many repetitions.",
         0.05,
         "float",
         low=0.0001,
@@ -211,7 +213,8 @@ HOW: tuple[Option, ...] = (
     Option(
         "rounds",
         "turns of the methods",
-        "The methods of a cell take turns so often, at least: what slows the machine for a while then hits all.",
+        "How often the methods of a cell take turns, at least: what slows the machine for a while then affects them "
+        "all.",
         3,
         "int",
         low=1,
@@ -230,8 +233,7 @@ HOW: tuple[Option, ...] = (
     Option(
         "point_seconds",
         "longest time of a point [s]",
-        "Seconds for the repetitions of one point at most; it may end with fewer than the least, which the results "
-        "tell.",
+        "Most seconds for the repetitions of one point; it may end with fewer than the least, which the results say.",
         5.0,
         "float",
         low=0.001,

@@ -8,8 +8,8 @@ STARTS = ("mpiexec", "mpirun", "srun")
 RANKS = Option(
     "ranks",
     "ranks",
-    "Processes that are started; communicators are cut from them. More than there are cores share these, and times "
-    "then say little about a larger machine.",
+    "Processes to start; communicators are subsets of them. Where there are more than cores, times say little about "
+    "a larger machine.",
     default=None,
     kind="int",
     low=2,
@@ -32,7 +32,7 @@ SLURM: tuple[Option, ...] = (
     Option(
         "tasks_per_node",
         "tasks per node",
-        "Ranks on each node at most.",
+        "Most ranks on each node.",
         default=None,
         kind="int",
         low=1,
@@ -40,7 +40,7 @@ SLURM: tuple[Option, ...] = (
         unlimited="as Slurm places them",
     ),
     Option("partition", "partition", "Slurm's queue; empty: the site's default.", "", "name", metavar="NAME"),
-    Option("account", "account", "Whom the job is booked on; empty: the site's default.", "", "name", metavar="NAME"),
+    Option("account", "account", "Account to charge; empty: the site's default.", "", "name", metavar="NAME"),
     Option(
         "qos",
         "quality of service",
@@ -95,7 +95,7 @@ SLURM: tuple[Option, ...] = (
     Option(
         "array",
         "jobs at once",
-        "A job of an array for each communicator size, so many at once.",
+        "Run each communicator size as a job of an array, this many at once.",
         0,
         "int",
         low=0,

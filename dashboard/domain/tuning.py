@@ -22,7 +22,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "collectives",
         "collectives",
-        "Operations that are tuned, in turns for as long as the budget lasts.",
+        "Operations to tune, in turns for as long as the budget lasts.",
         COLLECTIVES,
         "names",
         choices=tuple(KNOWN),
@@ -32,7 +32,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "budget",
         "budget",
-        "Time of measuring at most, such as 60s or 2h; start, checks and proof come on top.",
+        "Most time to spend on measuring, such as 60s or 2h; start, checks and proof come on top.",
         BUDGET,
         "name",
         check=parse_duration,
@@ -44,7 +44,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "comm_sizes",
         "communicator sizes",
-        "Processes to choose from, such as 2-16 or 8,64; without it all up to 16, of more powers of two and halfway.",
+        "Communicator sizes to choose from, such as 2-16 or 8,64; by default all up to 16, beyond that powers of "
+        "two and those halfway.",
         "",
         "name",
         metavar="GRID",
@@ -52,17 +53,17 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "target",
         "written as well as",
-        "What else the decision is written as, such as c; rules: the library's rules and what is preloaded, no more.",
+        "What else to write the decision as, such as c; rules: nothing but the library's rules and what is preloaded.",
         RULES,
         "name",
     ),
     Option(
-        "launches", "launches", "Of each comparison: the ranks are started anew so often.", 3, "int", low=1, high=99
+        "launches", "launches", "How often the ranks are started anew for each comparison.", 3, "int", low=1, high=99
     ),
     Option(
         "unchecked",
         "without safety check",
-        "Do not call the methods in every way first; what gives wrong results is then found by nobody.",
+        "Do not call the methods in every way first; those that give wrong results then go unnoticed.",
         default=False,
         kind="flag",
     ),

@@ -34,7 +34,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "floor",
         "least probability",
-        "Nothing that can be chosen gets less, until all is divided by its sum.",
+        "No method that can be chosen gets less, before all are divided by their sum.",
         FLOOR,
         "float",
         low=0,
@@ -43,7 +43,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "cap",
         "largest probability",
-        "No method gets more, until all is divided by its sum.",
+        "No method gets more, before all are divided by their sum.",
         CAP,
         "float",
         low=0,
@@ -59,7 +59,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "blacklist",
         "leave out slower than",
-        "Leave out methods that are predicted to take so many times the best.",
+        "Leave out methods that are predicted to take this many times as long as the best.",
         None,
         "float",
         low=1,
@@ -69,7 +69,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "tail",
         "longest time counted",
-        "A time of more than so many times the median of its method and sizes counts as that.",
+        "A longer time counts as this many times the median of its method and sizes.",
         3.0,
         "float",
         low=1,

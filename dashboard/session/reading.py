@@ -16,7 +16,7 @@ COLLECTIVE = _hint(
     "collective",
     "collective",
     "NAME",
-    "The operation that was measured, as bcast or MPI_Bcast, for all files that do not say it.",
+    "The operation that was measured, such as bcast or MPI_Bcast, for all files that do not say it.",
     flag="-c",
 )
 PPN = Option(
@@ -44,7 +44,7 @@ SELECT = _hint(
     "select",
     "results that are meant",
     "FACET=VALUE,…",
-    "Where files differ in one of the facets, the results of which value are meant, such as device=host; several "
+    "Where files differ in a facet, take the results with this value of it, such as device=host; several separated "
     f"by commas. Facets are {', '.join(FACETS)}; 'info' lists their values.",
     unlimited="all, where they agree",
 )
@@ -59,7 +59,7 @@ NUMBERS = _hint(
     "numbers",
     "algorithm numbers",
     "LIBRARY",
-    "The library whose numbers algorithms are, where they are named by numbers: openmpi-4.1, -5.0 or -6.0, "
+    "The library whose numbers the algorithms have, where they are named by numbers: openmpi-4.1, -5.0 or -6.0, "
     "intel-2019 to intel-2021.",
     unlimited="as the files tell",
 )

@@ -95,3 +95,15 @@ def test_a_tuning_that_cannot_be_leaves_no_folder(colltune: Run, tmp_path: Path,
     assert answer.status == 2
     assert len(answer.err.splitlines()) == 1
     assert not (tmp_path / "tuned").exists()
+
+
+def test_help_says_first_what_must_be_said(colltune: Run) -> None:
+    said = colltune("export", "--help").out
+    assert said.splitlines()[0] == "usage: colltune export [options] --to TARGET PATH [PATH ...]"
+    assert [line[:-1] for line in said.splitlines() if line.endswith(":") and line[0] != " "][-3:] == [
+        "measurements",
+        "models",
+        "hints",
+    ]
+    assert "Show the Python traceback" in said
+    assert "  quadtree, exact, " in said, "names that are to be typed stay as they are"

@@ -49,7 +49,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
             _run_options(order, name)
         if name == "status":
             order.add_argument("--log", type=cli_values.count, metavar="N", help="show the last N lines of its log")
-            order.add_argument("--follow", action="store_true", help="say so whenever its state changes, to its end")
+            order.add_argument("--follow", action="store_true", help="report every change of its state until it ends")
     _refine(orders, common, hints)
     _parameters(orders, common)
 
@@ -60,13 +60,13 @@ def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help=f"the job is ended then, such as 90 (seconds), 30min or 2h (default: {USUAL_LIMIT}, and what the safety "
+        help=f"end the job after so long: 90 (seconds), 30min or 2h (default: {USUAL_LIMIT}, and what the safety "
         "check may take)",
     )
     if order != "submit":
         group.add_argument("--detach", action="store_true", help="return at once; see bench status")
     if order != "run":
-        group.add_argument("--follow", action="store_true", help="wait for the end of submitted jobs, and watch them")
+        group.add_argument("--follow", action="store_true", help="watch the submitted jobs until they end")
 
 
 def plan_options(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +75,7 @@ def plan_options(parser: argparse.ArgumentParser) -> None:
     for option in WHAT:
         add_option(group, option)
     group.add_argument(
-        "--weights", metavar="FILE", help="of --adaptive: count sizes by collective, comm_size, message_size, calls"
+        "--weights", metavar="FILE", help="with --adaptive: table of collective, comm_size, message_size, calls"
     )
 
 
@@ -94,8 +94,7 @@ def slurm_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--library",
         metavar="NAME-VERSION",
-        help="plan with the methods of this one by the tables, such as openmpi-5.0 (default: the installed library's; "
-        "where none is, that of --module)",
+        help="plan for this library, such as openmpi-5.0 (default: the installed one; where none is, that of --module)",
     )
     cli_arguments.site(group)
     group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
@@ -116,7 +115,7 @@ def _refine(orders: Any, common: argparse.ArgumentParser, hints: argparse.Argume
     add_option(group, UNTIL)
     group = parser.add_argument_group("plan")
     group.add_argument("-o", "--output", metavar="FOLDER", help="write a plan of these points, for 'bench run FOLDER'")
-    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="to launch (default: the largest size)")
+    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="ranks (default: the largest size)")
 
 
 def _parameters(orders: Any, common: argparse.ArgumentParser) -> None:
@@ -124,12 +123,12 @@ def _parameters(orders: Any, common: argparse.ArgumentParser) -> None:
     cli_arguments.json(parser)
     parser.add_argument("-o", "--output", required=True, metavar="FILE.csv", help="the table to write")
     parser.add_argument("--sizes", metavar="GRID", help="bytes (default 0,1-1MiB:x2)")
-    parser.add_argument("--repetitions", type=cli_values.count, metavar="N", help="round trips in a round (100)")
-    parser.add_argument("--rounds", type=cli_values.count, metavar="N", help="over all sizes; the quietest counts (3)")
+    parser.add_argument("--repetitions", type=cli_values.count, metavar="N", help="round trips per round (100)")
+    parser.add_argument("--rounds", type=cli_values.count, metavar="N", help="rounds; the quietest counts (3)")
     parser.add_argument(
-        "--ranks", type=cli_values.count, metavar="N", help="to launch; rank 0 takes the first on another node (2)"
+        "--ranks", type=cli_values.count, metavar="N", help="ranks; 0 talks to the first on another node (2)"
     )
     cli_arguments.starting(parser)
     parser.add_argument(
-        "--time-limit", type=cli_values.seconds, metavar="TIME", help="the job is ended then (default 10min)"
+        "--time-limit", type=cli_values.seconds, metavar="TIME", help="end the job after this time (default 10min)"
     )

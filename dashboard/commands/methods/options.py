@@ -18,15 +18,15 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     about = "Own methods: list them, show who sends what to whom in which step, and verify them."
     add = cli_arguments.Subcommands(cli_arguments.command(commands, "methods", about), [common]).add
     listing = add("list", "List methods with their parameters and the values of interest.")
-    listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
-    listing.add_argument("--provider", choices=PROVIDERS, help="of this provider only")
+    listing.add_argument("-c", "--collective", metavar="C", help="only this collective")
+    listing.add_argument("--provider", choices=PROVIDERS, help="only this provider")
     schedule = add("schedule", "Show the operations of every rank, and how many messages and bytes they send.")
     _add_schedule(schedule)
     schedule.add_argument(
         "--parameters",
         dest="network",
         metavar="SET",
-        help="also tell how long it takes, simulated: a machine of 'model list' or a file",
+        help="also simulate how long it takes with these parameters: a machine of 'model list', or a file",
     )
     draw = add("draw", "Draw who sends to whom in which step, or what each rank holds after each step.")
     _add_schedule(draw)
@@ -45,20 +45,20 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         metavar="GRID",
         help="numbers of processes, such as 1-17,23 (default without MPI) or 2-5,8 (default)",
     )
-    verify.add_argument("--without-mpi", action="store_true", help="all ranks in this process, in drawn orders")
+    verify.add_argument("--without-mpi", action="store_true", help="run all ranks in this process, in random orders")
     verify.add_argument(
         "--cases",
         type=cli_values.count,
         metavar="N",
-        help="over MPI, at most so many of each algorithm with each number of processes (default 24)",
+        help="over MPI: most cases of each algorithm with each number of processes (default 24)",
     )
     verify.add_argument(
         "--rendezvous",
         action="store_true",
-        help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes",
+        help="over Open MPI: let only messages below 80 bytes be sent ahead of their receive",
     )
     verify.add_argument(
-        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="of the ranks (default 10min)"
+        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="limit of the ranks (10min)"
     )
 
 
@@ -69,7 +69,7 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
     size = {"metavar": "BYTES", "type": cli_values.size}
     add: Any = parser.add_argument
-    about = "of the vector, or of the block of each rank; such as 8192 or 8KiB (default: as few as show the messages)"
+    about = "of the vector, or of each rank's block, such as 8192 or 8KiB (default: as few as show the messages)"
     add("--bytes", default=None, help=about, **size)
     add("--element-size", default=1, help="bytes of an element (default 1)", **size)
     add("--segment-size", default=None, help="such as 1024 or 1KiB; 0 = no segments (default)", **size)
@@ -82,7 +82,7 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--in-place", action="store_true", help="input and output are one buffer (MPI_IN_PLACE)")
     parser.add_argument("--not-commutative", action="store_true", help="the operation does not commute")
-    parser.add_argument("--fallback", action="store_true", help="take its fallback where the algorithm cannot serve")
+    parser.add_argument("--fallback", action="store_true", help="use its fallback where the algorithm cannot run")
 
 
 def _trace(add: Callable[..., Any]) -> None:
@@ -95,13 +95,13 @@ def _trace(add: Callable[..., Any]) -> None:
         type=cli_values.count,
         default=_REPETITIONS,
         metavar="N",
-        help=f"runs; the one of median duration is written down (default {_REPETITIONS})",
+        help=f"runs, of which that of median duration is written down (default {_REPETITIONS})",
     )
     options(
         "--time-limit",
         type=cli_values.seconds,
         default=_SECONDS,
         metavar="TIME",
-        help=f"of the ranks (default {_SECONDS:g} s)",
+        help=f"limit of the ranks (default {_SECONDS:g} s)",
     )
     options("-o", "--output", metavar="FILE.json", help="trace to write, for the tab Schedule of the page Models")

@@ -89,8 +89,8 @@ def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: S
     """
     add = cli_arguments.Subcommands(parser, common).add
     listing = add("list", "List the models: algorithms, where they are printed, and published machines.")
-    listing.add_argument("-c", "--collective", help="of this collective only")
-    listing.add_argument("--formulas", action="store_true", help="with their formulas, as LaTeX mathematics")
+    listing.add_argument("-c", "--collective", help="only this collective")
+    listing.add_argument("--formulas", action="store_true", help="also show their formulas, as LaTeX mathematics")
     add("errata", "List what is wrong in print, what is right and why.")
     _sizes(add("predict", "Predict the time of one algorithm."), segment=True)
     _sizes(add("segments", "Find the optimal segment size, and what is within 5 % and 10 % of it."), segment=False)
@@ -134,7 +134,7 @@ def _measured(parser: argparse.ArgumentParser, about: str) -> None:
 
 
 def _saved(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="save the parameters, to be given as --parameters")
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="save the parameters as a file for --parameters")
     parser.add_argument("--name", help="name of the parameters, such as that of the machine")
 
 
@@ -159,19 +159,19 @@ def _fit(parser: argparse.ArgumentParser) -> None:
         help="fit this model only; may be given several times",
     )
     parser.add_argument(
-        "--parameters", metavar="SET", help="begin with these; PLogP takes its overheads from them and keeps them"
+        "--parameters", metavar="SET", help="start from these; PLogP takes its overheads from them and keeps them"
     )
     parser.add_argument(
-        "--level", type=cli_values.level, default=0.95, help="of the confidence intervals (default 0.95)"
+        "--level", type=cli_values.level, default=0.95, help="level of the confidence intervals (default 0.95)"
     )
     _saved(parser)
 
 
 def _runtime(parser: argparse.ArgumentParser) -> None:
     _measured(parser, "of these only")
-    parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="of these methods only")
+    parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="only these methods")
     parser.add_argument(
-        "--from", dest="low", type=cli_values.size, default=1, metavar="BYTES", help="least message size"
+        "--from", dest="low", type=cli_values.size, default=1, metavar="BYTES", help="smallest message size"
     )
     parser.add_argument("--to", dest="high", type=cli_values.size, metavar="BYTES", help="largest message size")
 
@@ -194,7 +194,7 @@ def _map(parser: argparse.ArgumentParser) -> None:
         "--model", default="vote", choices=(*MODEL_NAMES, "vote", "weight"), help="model that chooses (default vote)"
     )
     parser.add_argument(
-        "--methods", metavar="A,B,…", help="to choose from, such as binomial,'pipeline 8KiB' (default: all algorithms)"
+        "--methods", metavar="A,B,…", help="choose from these: binomial,'pipeline 8KiB' (default: all algorithms)"
     )
     message(
         "--segment-size",
@@ -225,7 +225,7 @@ def _network(parser: argparse.ArgumentParser, what: str = "formulas") -> None:
 
 def _formulas(parser: argparse.ArgumentParser, what: str = "formulas") -> None:
     variant: dict[str, Any] = {"dest": "variant", "action": "store_const", "default": "corrected"}
-    about = f"the {what} to the letter, errata included"
+    about = f"the {what} as published, errata included"
     parser.add_argument("--as-published", const="as_published", help=about, **variant)
 
 

@@ -23,14 +23,12 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
 
 def _simulate_options(simulate: argparse.ArgumentParser) -> None:
     simulate.add_argument(
-        "--scenario", required=True, metavar="NAME|FILE", help="one that is known by name, or a JSON file of that form"
+        "--scenario", required=True, metavar="NAME|FILE", help="name of a scenario, or a JSON file with one"
     )
-    simulate.add_argument(
-        "--seed", type=cli_values.seed, default=1, metavar="N", help="the same seed, the same figures (default 1)"
-    )
-    simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
-    simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that the scenario replay takes")
-    simulate.add_argument("-c", "--collective", action="append", help="of these; may be given several times")
+    simulate.add_argument("--seed", type=cli_values.seed, default=1, metavar="N", help="random seed (default 1)")
+    simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="how many (default 8)")
+    simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements for the scenario 'replay'")
+    simulate.add_argument("-c", "--collective", action="append", help="take this one; may be repeated")
     simulate.add_argument("--traces", metavar="FOLDER", help="write the timings as traces, as real runs leave them")
     _learning(simulate)
 
@@ -55,26 +53,26 @@ def _folder_parsers(add: Callable[..., argparse.ArgumentParser]) -> None:
     _block(init)
     _learning(init)
     run = of_folder("run", "Run a program under the library.", answers=False)
-    run.add_argument("--mode", choices=MODES, default="tuning", help="(default tuning)")
-    run.add_argument("--run", dest="run_name", metavar="NAME", help="of the run (default: made up)")
-    run.add_argument("words", nargs="+", metavar="COMMAND", help="after --, such as -- mpiexec -n 4 ./program")
+    run.add_argument("--mode", choices=MODES, default="tuning", help="mode of the run (default tuning)")
+    run.add_argument("--run", dest="run_name", metavar="NAME", help="name of the run (default: a generated one)")
+    run.add_argument("words", nargs="+", metavar="COMMAND", help="command: -- mpiexec -n 4 ./program")
     train = of_folder("train", "Take in the traces that programs left, and learn from all of them.")
-    train.add_argument("--traces", type=Path, metavar="FOLDER", help="take in those of another folder")
+    train.add_argument("--traces", type=Path, metavar="FOLDER", help="read the traces of another folder")
     train.add_argument(
         "--settled",
         type=cli_values.percent,
         default=300.0,
         metavar="SECONDS",
-        help="since its last record, after which a run without an end is taken in all the same (default 300)",
+        help="seconds without a new record after which a run that has not ended is read all the same (default 300)",
     )
     loop = of_folder("loop", "Run batches of programs with training between them; called again it goes on.")
     loop.add_argument("--plan", required=True, type=Path, metavar="FILE", help="JSON: runs, evaluate, iterations, …")
-    loop.add_argument("--seed", type=cli_values.seed, default=1, metavar="N", help="of what is drawn (default 1)")
+    loop.add_argument("--seed", type=cli_values.seed, default=1, metavar="N", help="random seed (default 1)")
     shown = of_folder("show", "Show what was learnt and judged so far.")
     shown.add_argument(
         "--course",
         action="store_true",
-        help="iteration by iteration, learnt anew from what was kept; with other settings where they are given",
+        help="learn again by iterations from what was kept; with other settings where they are given",
     )
     _block(shown)
     _learning(shown)
@@ -94,10 +92,8 @@ def _folder_parsers(add: Callable[..., argparse.ArgumentParser]) -> None:
 def _what_is_tried(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the machine, the library and the methods."""
     parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: that of the mpicc)")
-    parser.add_argument(
-        "--mpicc", metavar="FILE", help="of the programs' MPI (default: beside this Python, or the PATH's)"
-    )
-    parser.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
+    parser.add_argument("--mpicc", metavar="FILE", help="mpicc of the programs (default: beside Python, or the PATH's)")
+    parser.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="nodes (default 1)")
     parser.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
     cli_arguments.collectives(parser, "tune these (default: allreduce, bcast, allgather, alltoall)")
     for name, kind in (
@@ -120,13 +116,13 @@ def _what_is_tried(parser: argparse.ArgumentParser) -> None:
         type=cli_values.count,
         nargs="+",
         metavar="N",
-        help="of the communicators that own methods are for (default: all cores of all nodes)",
+        help="processes of the communicators that own methods are for (default: all cores of all nodes)",
     )
 
 
 def _block(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--block", action="append", default=[], metavar="COLLECTIVE:METHOD", help="never choose it; * ends any name"
+        "--block", action="append", default=[], metavar="COLLECTIVE:METHOD", help="never choose this; * ends names"
     )
 
 
@@ -135,10 +131,10 @@ def _profile_parsers(add: Callable[..., argparse.ArgumentParser], hints: argpars
     profile = add("profile", "Show what programs call: calls, time and sizes, from traces or tunings.", hints)
     profile.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     profile.add_argument(
-        "--over", nargs="+", metavar="RESULTS", help="measurements; show what the methods that were taken lose on it"
+        "--over", nargs="+", metavar="RESULTS", help="show what the methods in use lose by these measurements"
     )
-    profile.add_argument("--ppn", type=cli_values.count, metavar="N", help="of the measurements, if there are several")
+    profile.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if several")
     profile.add_argument("--weights", metavar="FILE", help="write the calls as a workload for --weights")
     skeleton = add("skeleton", "Write a C program with the call mix of an application.")
-    skeleton.add_argument("name", metavar="NAME", help="of the application, such as miniAMR; any other name lists them")
+    skeleton.add_argument("name", metavar="NAME", help="application, such as miniAMR; any other name lists them")
     skeleton.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")

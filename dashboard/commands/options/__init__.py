@@ -41,7 +41,7 @@ class _Help(argparse.HelpFormatter):
 
     def add_argument(self, action: argparse.Action) -> None:
         # Names that are to be typed stay as they are.
-        if action.help and re.match("[a-z-]+ ", action.help):
+        if action.help and re.match("[a-z-]+;? ", action.help):
             action.help = action.help[0].upper() + action.help[1:]
         super().add_argument(action)
 
@@ -109,7 +109,7 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
         epilog="Every subcommand has its own --help. Exit status: 0 success, 2 bad usage or input, 1 internal fault, "
         "or an export that loses more than --allow-loss; what else one ends with, its --help says.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     common, hints, chosen = _common(), _hints(), _chosen()
 
@@ -220,14 +220,14 @@ def _chosen() -> _Parser:
 def _hints() -> _Parser:
     parser = _Parser(add_help=False)
     group = parser.add_argument_group("hints", "what the files do not say themselves")
-    group.add_argument("--format", metavar="NAME", help="format of the files, if the content is not to decide")
+    group.add_argument("--format", metavar="NAME", help="format of the files (default: recognised by their content)")
     group.add_argument(
         "--column",
         dest="columns",
         action="append",
         type=cli_values.pair("OURS=THEIRS", "time=latency_us"),
         metavar="OURS=THEIRS",
-        help="column of a table that bears another name, such as time=latency_us",
+        help="column of a table under another name, such as time=latency_us",
     )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
     for option in READING:

@@ -30,11 +30,11 @@ def lint_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="RESULTS",
-        help="measurements; show what the rules cost over them",
+        help="show what the rules cost by these measurements",
     )
-    parser.add_argument("-c", "--collective", help="judge the rules of this one; measurements need not say theirs")
+    parser.add_argument("-c", "--collective", help="judge this collective; measurements need not say theirs")
     cli_arguments.ppn(parser)
-    parser.add_argument("--weights", metavar="FILE", help="workload that weighs them: collective, comm_size, …, calls")
+    parser.add_argument("--weights", metavar="FILE", help="workload as weights: collective, comm_size, …, calls")
     parser.add_argument(
         "--for",
         dest="library_series",
@@ -54,7 +54,7 @@ def translate_options(parser: argparse.ArgumentParser) -> None:
         metavar="WORDS",
         help="of a ucc.conf: the sections with these words, such as team_size=28",
     )
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="file to write (default: standard output)")
     parser.add_argument(
         "--for",
         dest="library_series",
@@ -67,7 +67,7 @@ def translate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sizes-are-blocks",
         action="store_true",
-        help="the file has bytes per process where the library compares the total: repair that",
+        help="the file gives bytes per process where the library compares the total: convert them",
     )
     cli_arguments.base(parser)
     cli_arguments.name(parser, "the rules")
@@ -79,7 +79,7 @@ def prove_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     ends = "Exit status: 0 all that could be run did as asked, 3 something did not, 2 bad usage or input."
     parser = cli_arguments.command(commands, "prove", about, common, epilog=ends)
     parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI (version 1 or 2) or MPICH (JSON)")
-    parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on another one")
+    parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on any other library")
     parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to it: both are proven as one decision")
     cli_arguments.start_command(parser)
     cli_arguments.collectives(parser)
@@ -87,10 +87,10 @@ def prove_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "--ranks", type=cli_values.count, metavar="N", help="largest communicator tried (default: as measured, else 8)"
     )
     parser.add_argument(
-        "--memory", default="4MiB", metavar="SIZE", help="buffers of one process at most (default 4MiB)"
+        "--memory", default="4MiB", metavar="SIZE", help="most memory for the buffers of one process (default 4MiB)"
     )
     parser.add_argument(
-        "--time-limit", type=cli_values.seconds, default=300.0, metavar="TIME", help="all is ended then (default 5min)"
+        "--time-limit", type=cli_values.seconds, default=300.0, metavar="TIME", help="longest duration (default 5min)"
     )
     cli_arguments.starting(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=f"write the report: {', '.join(WRITTEN_AS)}")
@@ -115,14 +115,14 @@ def check_methods_parser(commands: Any, common: argparse.ArgumentParser) -> None
         type=cli_values.positive,
         default=20.0,
         metavar="S",
-        help="a method hangs when no call comes back for so many seconds (default 20)",
+        help="a method counts as hanging when no call returns for this many seconds (default 20)",
     )
     parser.add_argument(
-        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="all is ended then (default 10min)"
+        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="longest duration (default 10min)"
     )
     cli_arguments.starting(parser)
     parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
-    parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
+    parser.add_argument("--known", action="store_true", help="list the known faults, and call nothing")
     cli_arguments.json(parser)
 
 
@@ -139,10 +139,10 @@ def decide_time_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]
         help='such as "quadtree:max_depth=3" "c45:min_cases=4" (default: quadtrees of depth 1 to 6 and the exact one)',
     )
     ends: dict[str, Any] = {"type": cli_values.sizes, "metavar": "LOW-HIGH"}
-    parser.add_argument("--comm-range", help="processes (default: as measured)", **ends)
-    parser.add_argument("--message-range", help="bytes, such as 1-16MiB (default: as measured)", **ends)
+    parser.add_argument("--comm-range", help="numbers of processes (default: as measured)", **ends)
+    parser.add_argument("--message-range", help="message sizes, such as 1-16MiB (default: as measured)", **ends)
     parser.add_argument(
-        "--rounds", type=cli_values.count, default=9, metavar="N", help="the fastest counts (default 9)"
+        "--rounds", type=cli_values.count, default=9, metavar="N", help="take the best of N (default 9)"
     )
     cli_arguments.json(parser)
     parser.set_defaults(combined=False)
@@ -159,7 +159,7 @@ def tune_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "runs, 2 where it ended before all was done."
     )
     parser = cli_arguments.command(commands, "tune", about, common, more=more, epilog=ends)
-    parser.add_argument("folder", metavar="FOLDER", help="where all of it is kept")
+    parser.add_argument("folder", metavar="FOLDER", help="folder that keeps all of it")
     cli_arguments.json(parser)
     group = parser.add_argument_group("what is tuned, and how much of it")
     for option in OPTIONS:
@@ -169,22 +169,22 @@ def tune_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     other.add_argument(
         "--again",
         action="store_true",
-        help="check by fresh launches whether the rules still hold, and measure only those anew that do not",
+        help="check by fresh launches whether the rules still hold, and measure again only where they do not",
     )
-    other.add_argument("--status", action="store_true", help="how far it is and what it came to: nothing is run")
+    other.add_argument("--status", action="store_true", help="show how far it is and what it came to; run nothing")
     other.add_argument("--compare", metavar="OTHER", help="what the rules of the folder OTHER cost on this one's times")
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
-    where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
+    where.add_argument("--here", action="store_true", help="run here, or on all nodes of this allocation (default)")
+    where.add_argument("--slurm", action="store_true", help="run as Slurm jobs, with the options below")
     where.add_argument("--launch", metavar="COMMAND", help=cli_arguments.LAUNCH)
     bench_options.slurm_options(parser)
 
 
 def view_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``view``, all but the hints."""
-    parser.add_argument("address", metavar="ADDRESS", help="as the browser shows it, or what follows its question mark")
+    parser.add_argument("address", metavar="ADDRESS", help="address of the page, or the part behind its question mark")
     parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="results that it is evaluated over (default: those that serve opens)"
+        "paths", nargs="*", metavar="PATH", help="results to evaluate it over (default: those that serve opens)"
     )
     parser.add_argument("--weights", metavar="FILE", help="workload that the address asks for")
     parser.add_argument("--json", action="store_true", help="machine-readable output, as of 'colltune decide'")
@@ -194,10 +194,10 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``serve``, all but the hints."""
     what = "results to open; default: those in $COLLTUNE_DATA, else the sample data"
     parser.add_argument("paths", nargs="*", metavar="PATH", help=what)
-    parser.add_argument("--data", action="extend", nargs="+", default=[], metavar="PATH", help="the same")
-    parser.add_argument("--port", type=cli_values.port, default=5006, help="default 5006; 0 = any free one")
+    parser.add_argument("--data", action="extend", nargs="+", default=[], metavar="PATH", help="as PATH")
+    parser.add_argument("--port", type=cli_values.port, default=5006, help="port (default 5006; 0: any free)")
     parser.add_argument(
-        "--num-procs", type=cli_values.processes, default=1, metavar="N", help="default 1; 0 = all cores"
+        "--num-procs", type=cli_values.processes, default=1, metavar="N", help="processes (1; 0: all cores)"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     parser.add_argument(
@@ -215,13 +215,13 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="HOST:PORT",
-        help="name under which browsers reach the page, if it is not this machine's own, such as a proxy's",
+        help="name under which browsers reach the page, where it is not this machine's own, such as a proxy's",
     )
     group.add_argument(
         "--basic-auth", metavar="FILE", help='names and passwords, as {"alice": "…"}; only you may be able to read it'
     )
     group.add_argument(
-        "--hash-password", action="store_true", help="ask for a password and print what can stand for it in that FILE"
+        "--hash-password", action="store_true", help="ask for a password and print the hash for that FILE"
     )
     group.add_argument(
         "--oauth-provider",
@@ -235,7 +235,7 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
         type=lambda text: [name for name in map(str.strip, text.split(",")) if name],
         default=[],
         metavar="NAME,…",
-        help="of those who log in, who may start jobs from the page (also $COLLTUNE_LAUNCHERS); default: nobody",
+        help="users who may start jobs from the page once logged in (also $COLLTUNE_LAUNCHERS); default: nobody",
     )
     group.add_argument("--ssl-certfile", metavar="FILE", help="speak HTTPS with this certificate")
     group.add_argument("--ssl-keyfile", metavar="FILE", help="and this key, if it is not in the same file")

@@ -68,15 +68,15 @@ def export_options(parser: argparse.ArgumentParser) -> None:
         dest="most_rules",
         type=cli_values.count,
         metavar="N",
-        help="write the best N rules for each collective where all of them would be more",
+        help="write no more than the best N rules for each collective",
     )
     group.add_argument(
         "--allow-loss",
         type=cli_values.percent,
         default=0.0,
         metavar="PCT",
-        help="points that the file's mean penalty may be above that of the tree; where it is more the file is written "
-        "all the same, and the exit status is 1 (default 0)",
+        help="points by which the file's mean penalty may exceed that of the tree; beyond that the file is written "
+        "all the same, but the exit status is 1 (default 0)",
     )
     cli_arguments.base(group)
     cli_arguments.beyond(group)
@@ -144,8 +144,8 @@ def portability_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="PATH",
-        help="the other campaign: another machine, another version of the library, after a change; hints are for both, "
-        "and files of other names are converted before",
+        help="results of the other campaign, such as those of another machine or version of the library; hints are "
+        "for both, so convert files with other names first",
     )
     parser.set_defaults(combined=False)
     parser.add_argument(
@@ -166,7 +166,7 @@ def report_options(parser: argparse.ArgumentParser) -> None:
     )
     cli_arguments.collectives(parser, "report on this collective")
     cli_arguments.ppn(parser, every=True)
-    parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
+    parser.add_argument("--title", default="", help="title of the report (default: from the measurements)")
     parser.add_argument(
         "--to", default=TARGET, metavar="TARGET", help=f"what the rules are written as (default {TARGET})"
     )
@@ -174,6 +174,4 @@ def report_options(parser: argparse.ArgumentParser) -> None:
         "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
     )
     cli_trees.add_option(parser, UNCERTAINTY)
-    parser.add_argument(
-        "--models", action="store_true", help="fit communication models to the measurements, and set them beside these"
-    )
+    parser.add_argument("--models", action="store_true", help="also fit communication models to the measurements")

@@ -35,7 +35,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
     _call(predict)
     predict.add_argument("--machine", required=True, metavar="NAME|RESULTS", help=_MACHINE)
-    predict.add_argument("--method", help="of the results: what runs inside (default: 'default')")
+    predict.add_argument("--method", help="method of the results that runs in each phase (default: 'default')")
     predict.add_argument(
         "--inner", metavar="NAME", help="of the results: what grids are called by that it runs inside of (library)"
     )
@@ -51,8 +51,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         each.add_argument("-c", "--collective", help="the collective, if there are several")
         cli_arguments.ppn(each)
     select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
-    select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
-    select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
+    select.add_argument("--least-gain", type=float, metavar="PCT", help="percent over the default (default 2)")
+    select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="most per communicator size")
     select.add_argument(
         "--significance", type=float, metavar="LEVEL", help="count only what is faster beyond noise, such as 0.05"
     )
@@ -70,7 +70,7 @@ def _call(parser: argparse.ArgumentParser) -> None:
 
 
 def _dimensions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dimensions", type=cli_values.count, metavar="D", help="of the grids (default: any)")
+    parser.add_argument("--dimensions", type=cli_values.count, metavar="D", help="dimensions (default: any)")
 
 
 def _nodes(parser: argparse.ArgumentParser) -> None:
@@ -119,11 +119,11 @@ def _run(add: Callable[..., argparse.ArgumentParser], hints: argparse.ArgumentPa
         action="append",
         default=[],
         metavar="[COLLECTIVE=]LABEL",
-        help="of the results: what runs inside (default: 'default'); may be given again",
+        help="method of the results that runs in each phase (default: 'default'); may be given several times",
     )
     cli_arguments.starting(parser)
     cli_arguments.start_command(parser)
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="write the answer there as well")
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="write the answer into this file as well")
     # Results may hold any number of them.
     parser.set_defaults(collective=None)
 
@@ -134,12 +134,12 @@ def _steps_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--stages", type=cli_values.count, metavar="K", help="stages (default 4)")
     group.add_argument("--iterations", type=cli_values.count, metavar="I", help="corrections of pabm (default 1)")
     group.add_argument("--problem", metavar="NAME", help="sparse: Brusselator of 2 N² unknowns (default); dense")
-    group.add_argument("--step-size", type=cli_values.positive, metavar="H", help="of time (default 0.002)")
+    group.add_argument("--step-size", type=cli_values.positive, metavar="H", help="time step (0.002)")
     group = parser.add_argument_group("how long")
-    group.add_argument("--steps", type=cli_values.count, metavar="N", help="of time (10); iterations of jacobi at most")
+    group.add_argument("--steps", type=cli_values.count, metavar="N", help="time steps (10); most jacobi iterations")
     group.add_argument(
-        "--tolerance", type=cli_values.positive, metavar="X", help="change that ends jacobi (default 1e-10)"
+        "--tolerance", type=cli_values.positive, metavar="X", help="change at which jacobi ends (default 1e-10)"
     )
-    group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
-    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
+    group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns that all ways take (default 3)")
+    group.add_argument("--seed", type=cli_values.count, metavar="N", help="seed of the random matrices (default 1)")
     group.add_argument("--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="(default 10min)")

@@ -40,17 +40,17 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: the installed one's)")
     where = parser.add_argument_group("where")
     parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to the rules file (Open MPI, nodes)")
-    where.add_argument("--folder", default=_FOLDER, help=f"of the campaign; resumed if it is there (default {_FOLDER})")
+    where.add_argument("--folder", default=_FOLDER, help=f"campaign, resumed if it is there (default {_FOLDER})")
     where.add_argument(
         "--results",
         nargs="+",
         metavar="FILE",
-        help="measure nothing: results that hold the methods 'default' and 'tuned'",
+        help="measure nothing: judge by these results, which have the methods 'default' and 'tuned'",
     )
     _measuring(parser)
     judged = parser.add_argument_group("how it is judged")
     judged.add_argument(
-        "--level", type=cli_values.level, default=0.05, metavar="LEVEL", help="of the tests (default 0.05)"
+        "--level", type=cli_values.level, default=0.05, metavar="LEVEL", help="level of the tests (default 0.05)"
     )
     judged.add_argument(
         "--decided",
@@ -79,6 +79,6 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help=f"the job is ended then (default: {bench_options.USUAL_LIMIT})",
+        help=f"end the job after it (default: {bench_options.USUAL_LIMIT})",
     )
     cli_arguments.starting(parser)

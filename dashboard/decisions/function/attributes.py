@@ -148,7 +148,7 @@ ATTRIBUTES: dict[str, Attribute] = {
 TESTED = Option(
     "attributes",
     "attributes",
-    "What may be tested.",
+    "Attributes that tests may ask for.",
     None,
     "names",
     choices=tuple(ATTRIBUTES),

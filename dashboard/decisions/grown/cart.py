@@ -224,9 +224,9 @@ FAMILY = Family(
     title="CART",
     source="L. Breiman, J. H. Friedman, R. A. Olshen, C. J. Stone: Classification and Regression Trees, 1984",
     options=(
-        Option("max_depth", "most levels", "Levels of tests below the root.", None, "int", 0, unlimited="no limit"),
+        Option("max_depth", "most levels", "Most levels below the root.", None, "int", 0, unlimited="no limit"),
         Option("max_leaves", "most leaves", "Leaves of the tree.", None, "int", 1, unlimited="no limit"),
-        Option("min_cases", "fewest cases", "Cells that each leaf must hold.", 1, "int", 1, flag="-m"),
+        Option("min_cases", "fewest cases", "Fewest cells that a leaf may hold.", 1, "int", 1, flag="-m"),
         Option(
             "pruning",
             "pruning strength",
@@ -241,7 +241,7 @@ FAMILY = Family(
         Option(
             "criterion",
             "impurity",
-            "What splits are to lessen; cost-sensitive trees know the Gini index only.",
+            "Impurity that splits reduce; cost-sensitive trees know the Gini index only.",
             "gini",
             "choice",
             choices=("gini", "entropy"),

@@ -204,7 +204,7 @@ FAMILY = Family(
         Option(
             "price",
             "price of an interval",
-            "Percent, summed over sizes, that a further one must save.",
+            "Percent, summed over sizes, that a further interval must save.",
             0.0,
             "float",
             0,
@@ -212,7 +212,8 @@ FAMILY = Family(
         Option(
             "least_gain",
             "least gain (%)",
-            "What gains less over the library's own decision at a size does not count as better there.",
+            "A method that gains less than this over the library's own decision at a size does not count as better "
+            "there.",
             LEAST_GAIN,
             "float",
             0,
@@ -221,7 +222,7 @@ FAMILY = Family(
         Option(
             "max_intervals",
             "most intervals",
-            "Of message size for each communicator size.",
+            "Most intervals of message size for each communicator size.",
             None,
             "int",
             1,
@@ -230,7 +231,7 @@ FAMILY = Family(
         Option(
             "significance",
             "level of significance",
-            "What is not faster than the library's own decision beyond noise does not count as better there.",
+            "A method that is not significantly faster than the library's own decision does not count as better there.",
             None,
             "float",
             0,

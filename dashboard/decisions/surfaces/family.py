@@ -30,8 +30,8 @@ PATH = (1, 2, 3, 4, 6, 8, 10, 12)
 LEAVES = Option(
     "leaves",
     "most leaves",
-    "Most leaves for each collective and number of processes per node; fewer are taken where left-out sizes say that "
-    "they are as good.",
+    "Most leaves for each collective and number of processes per node; fewer are taken where they are as good at "
+    "sizes left out.",
     default=MOST_LEAVES,
     kind="int",
     low=1,

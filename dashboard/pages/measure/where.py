@@ -22,7 +22,7 @@ _DEFAULT_PARTITION = "(default)"
 _LIMIT = Option(
     "limit",
     "time limit",
-    "Of the job, which is ended then: 90 s, 30 min, 2 h, 1 d or 1:30:00. Empty: by the estimate, and what is missing "
+    "The job is ended after this time: 90 s, 30 min, 2 h, 1 d or 1:30:00. Empty: as estimated; what is missing then "
     "is measured when it is resumed.",
     "",
     "name",

@@ -71,13 +71,13 @@ FAMILY = Family(
     source="E. Demirović et al.: MurTree, JMLR 23, 2022; J. van der Linden, M. de Weerdt, E. Demirović: STreeD, "
     "NeurIPS 2023; C. Brita, J. van der Linden, E. Demirović: ConTree, AAAI 2025",
     options=(
-        Option("max_depth", "most levels", "Levels of tests below the root.", 3, "int", 0, 12),
+        Option("max_depth", "most levels", "Most levels below the root.", 3, "int", 0, 12),
         Option("max_leaves", "most leaves", "Leaves of the tree.", None, "int", 1, unlimited="as many as the levels"),
         TESTED,
         Option(
             "seconds",
             "time (s)",
-            "Then the best tree so far is taken, and how much better one could be is said.",
+            "The best tree by then is taken, and it is said how much better one could be.",
             30.0,
             "float",
             0,
