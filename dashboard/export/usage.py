@@ -82,7 +82,7 @@ OPEN_MPI = (
         "Across nodes the component han is asked first and would decide, on some sites hcoll and ucc; switch them off:",
         f"export OMPI_MCA_coll={TUNED_FIRST}",
     ),
-    Step("Open MPI drops a file with a fault without a word. Check it, and see that it acts:", "colltune lint {name}"),
+    Step("Open MPI silently ignores a faulty file. Check it, and see that it acts:", "colltune lint {name}"),
 )
 #: A file of MPICH.
 MPICH = (
@@ -197,8 +197,8 @@ OPEN_MPI_NODES = (
         ),
     ),
     Step(
-        "Open MPI drops a file with a fault without a word. Check both, see that they act, and measure them, in an "
-        "allocation of several nodes:",
+        "Open MPI silently ignores a faulty file. Check both, see that they act, and measure them, in an allocation "
+        "of several nodes:",
         "\n".join(f"colltune {each} {{name}} --han {{other}}" for each in ("lint", "prove", "tune-check")),
     ),
 )

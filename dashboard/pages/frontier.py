@@ -59,15 +59,16 @@ class FrontierPage(Page):
             options=dict(SCHEMES),
             value=state.held_out,
             width=320,
-            description="Each tree is grown again without some of the measurements, and judged by those: "
-            "cross-validation (M. Stone, J. R. Stat. Soc. B 36, 1974). Nothing: all are judged by what they learnt.",
+            description="Each tree is grown again without some of the measurements, and judged by these: "
+            "cross-validation (M. Stone, J. R. Stat. Soc. B 36, 1974). Nothing: all are judged by what "
+            "they learnt.",
         )
         self.criterion = Select(
             label="Penalty",
             options=CRITERIA,
             value=state.criterion,
             width=170,
-            description="Which figure of the penalties of all cells is drawn upwards and decides. The penalty is the "
+            description="Which figure over the penalties of all cells is drawn, and decides. The penalty is the "
             "time lost against the best method, in percent of it (quadtree report, 2006).",
         )
         self.compute = Button(label="Compute", variant="contained", on_click=self._compute, align="center")
@@ -135,7 +136,7 @@ class FrontierPage(Page):
             return
         self._asked = key = self._key()
         if self.frontier is None:
-            self.message.say("The first points stand here in a moment.")
+            self.message.say("The first points appear here in a moment.")
 
         def take(frontier: Frontier) -> None:
             if key == self._asked == self._key():
@@ -177,7 +178,7 @@ class FrontierPage(Page):
             self.families.object = drawn.family_table(falls_below(frontier), titles, frontier.skipped) + drawn.MARKS
             if frontier.missing:
                 rest = ", ".join(FAMILIES[name].title for name in frontier.missing)
-                self.message.say(f"Still to come: {rest}. It stands still while another page is on show.")
+                self.message.say(f"Still to come: {rest}. It pauses while another page is shown.")
             else:
                 self._advise()
             self.front.object = drawn.front_table(

@@ -71,8 +71,8 @@ def notes_list(parts: Sequence[Part]) -> str:
             list_items = "".join(f"<li>{escape(note)}</li>" for note in part.notes)
             rows.append([escape(part.source.collective), f"<ul>{list_items}</ul>"])
     if not rows:
-        return "<p>The file says all that was decided.</p>"
-    return f'<div class="told">{table("What could not be said", [("collective", False), ("", False)], rows)}</div>'
+        return "<p>The file expresses all that was decided.</p>"
+    return f'<div class="told">{table("What could not be expressed", [("collective", False), ("", False)], rows)}</div>'
 
 
 def faults_table(faults: Sequence[Fault], lines: Sequence[str] = ()) -> str:

@@ -38,7 +38,7 @@ _ABOUT = {
     "lint": "errors of the rules",
     "prove": "who sends what to whom, under the rules",
     "compare": "against the library's own decision, by fresh launches",
-    "bundle": "all that is installed and switched on",
+    "bundle": "everything to install and switch on",
 }
 STYLE = """
 ol { list-style: none; margin: 0; padding: 0; font-size: 14px; }
@@ -87,7 +87,7 @@ def plan_table(methods: Mapping[str, Sequence[str]], comm_sizes: Sequence[int], 
         names = f'<span style="white-space: normal">{escape(", ".join(dict.fromkeys(algorithms)))}</span>'
         rows.append([escape(collective), f"{len(algorithms):,}", processes, sizes, names])
     heads = [("collective", False), ("methods", True), ("processes", False), ("message sizes", False)]
-    return table("What there is to measure", [*heads, ("algorithms", False)], rows)
+    return table("What can be measured", [*heads, ("algorithms", False)], rows)
 
 
 def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:

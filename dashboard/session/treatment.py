@@ -68,8 +68,8 @@ OPTIONS = (
     Option(
         name="keep_doubtful",
         title="decide by doubtful times, too",
-        help="Times of a campaign that cannot be right (late starts, launches that disagree, times that fall with the "
-        "size, scatter) decide nothing unless they are kept; 'colltune info' and the tab Noise list them.",
+        help="Times of a campaign that cannot be right (late starts, launches that disagree, times that fall with "
+        "the size, scatter) decide nothing unless they are kept; 'colltune info' and the tab Noise list them.",
         default=False,
         kind="flag",
     ),

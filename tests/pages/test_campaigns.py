@@ -47,7 +47,7 @@ def test_the_other_is_chosen_among_those_loaded_in_this_session() -> None:
     titles = [title for title, digest in view.other.options.items() if digest in state.loaded]
     assert len(titles) == 1
     assert "frodo" in titles[0]
-    assert "Choose the campaign" in view.message.object
+    assert "Choose a campaign" in view.message.object
     view.other.value = view.other.options[titles[0]]
     assert state.against == view.other.value
     assert view.body.visible

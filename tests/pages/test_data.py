@@ -184,7 +184,7 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
     assert "noise" in page.state.error
     assert "uploaded" not in page.state.error + page.error.object
     for _ in range(2):
-        assert page.headline.object.count("Still on show is what was loaded before: 59 methods") == 1
+        assert page.headline.object.count("The page still shows what was loaded before: 59 methods") == 1
         load(page)
     page.chooser.kind = SAMPLE
     load(page)
@@ -243,7 +243,7 @@ def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page:
     assert "'mine (2).csv' (1 file)" in page.state.error
     remedies = "; remove one of the two, choose one, or all of them together, in the menu Campaign of page Data, or"
     assert remedies in page.state.error
-    assert page.state.error.endswith("load them apart.\nStill on show is what was loaded before.")
+    assert page.state.error.endswith("load them apart.\nThe page still shows what was loaded before.")
     assert "--" not in page.state.error
     # They cannot be loaded as they are: nothing more comes of trying.
     assert not page.load_usable.visible

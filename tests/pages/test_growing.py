@@ -71,8 +71,8 @@ def test_progress_is_shown_and_goes_when_work_is_done(loop: Loop) -> None:
 def test_how_long_it_takes_still_is_told_once_it_is_more_than_a_guess() -> None:
     assert _growing._remaining(_growing.GUESS_SECONDS / 2, 0.5) == ""
     assert _growing._remaining(600.0, 0.0) == ""
-    assert _growing._remaining(20.0, 0.25) == ", about 60 s still"
-    assert _growing._remaining(600.0, 0.5) == ", about 10 min still"
+    assert _growing._remaining(20.0, 0.25) == ", about 60 s left"
+    assert _growing._remaining(600.0, 0.5) == ", about 10 min left"
     assert _growing._remaining(60.0, 1.0) == ""
 
 
@@ -87,7 +87,7 @@ def test_how_long_a_further_part_takes_goes_by_its_own_pace(loop: Loop) -> None:
     background.start("Proving", prove, lambda _: None)
     loop.run_until(lambda: len(told) == 3)
     assert told == [(0.9, 0.0), (0.1, 0.1), (0.3, 0.1)]
-    assert _growing._remaining(10.0, 0.3, 0.1) == ", about 35 s still"
+    assert _growing._remaining(10.0, 0.3, 0.1) == ", about 35 s left"
 
 
 def test_work_stands_still_while_nobody_looks_at_it(loop: Loop) -> None:

@@ -28,7 +28,7 @@ def test_a_view_that_is_replaced_or_deleted_is_said_to_be(bar: ViewBar, now: Vie
     assert bar.note.object == "Saved."
     now["depth"] = "3"
     save(bar, "<mine>")
-    assert bar.note.object == "Saved in place of the one of this name."
+    assert bar.note.object == "Saved in place of the earlier one of this name."
     assert (bar.views.value, bar.browser.views) == ("<mine>", {"<mine>": {"depth": "3"}})
     assert bar.browser.keeping["view"] == {"depth": "3"}
     bar.delete.clicks += 1

@@ -113,7 +113,7 @@ def _counted(collective: str, made: Set) -> list[Fault]:
                 made.rows[0].line,
                 "error",
                 f"{where}: the first rule is for size {made.rows[0].size}, expected size 0 (such as '0 0 0 0')",
-                "the library drops the whole file without a word",
+                "the library silently ignores the whole file",
             )
         )
     return faults

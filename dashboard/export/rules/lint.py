@@ -164,7 +164,7 @@ def _broken(text: str, error: RulesError) -> RulesFile:
     match = re.match(r"line (\d+): (.*)", str(error), re.DOTALL)
     line, what = (int(match[1]), match[2]) if match else (None, str(error))
     if _COLLECTIVES in text:
-        effect = "Open MPI 6 then reads the file as classic text and drops it without a word"
+        effect = "Open MPI 6 then reads the file as classic text, and silently ignores it"
         return RulesFile("openmpi-3", "Open MPI rules, version 3 (JSON)", {}, {}, (Fault(line, "error", what, effect),))
     if '"collective=' in text:
         effect = "MPICH aborts every program at start"

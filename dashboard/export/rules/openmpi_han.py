@@ -23,7 +23,7 @@ from dashboard.export.rules.json_lines import parse
 from dashboard.export.targets.openmpi.nodes import GLOBAL, parted
 from loaders.openmpi import COLLECTIVE_IDS
 
-REST = "the library drops this and the rest of the file without a word; what stands before it acts"
+REST = "the library silently ignores this and the rest of the file; what stands before it acts"
 _LEVELS = 3
 _FACTS = {"library": "Open MPI", "library_version": "5.0"}
 _WORD = re.compile(r"[^\s#]\S*|#[^\n]*|\n")

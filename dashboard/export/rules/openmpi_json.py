@@ -27,7 +27,7 @@ _FEWEST = 2
 _DISTRIBUTIONS = (_ANY, "one-per-node", "single-node")
 _NEVER = "never acts"
 #: Of a file that is refused: the second where something else was read before.
-_LOST = "the library drops the whole file without a word, or every program crashes at its start"
+_LOST = "the library silently ignores the whole file, or every program crashes at its start"
 _FIRST = "there the earlier one acts: the first that fits does"
 _SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
 

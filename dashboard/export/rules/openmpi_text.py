@@ -19,7 +19,7 @@ from dashboard.export.rules.rows import Row, Rules, Set, counted, decision_of, p
 from dashboard.export.rules.scan import End, Number, Scanner
 from loaders.openmpi import COLLECTIVE_IDS, series
 
-IGNORED = "the library drops the whole file without a word and decides as if there were none"
+IGNORED = "the library silently ignores the whole file and decides as if there were none"
 _MOST_SETS = 1_000_000
 
 
@@ -182,9 +182,7 @@ def _surface(text: str, reading: _Read, version: str) -> list[Fault]:
         )
     if series(version) == "5.0" and reading.version > 1:
         faults.append(
-            Fault(
-                1, "note", "rules of version 2 need Open MPI 5.0.7 or newer", "older ones drop the file without a word"
-            )
+            Fault(1, "note", "rules of version 2 need Open MPI 5.0.7 or newer", "older ones silently ignore the file")
         )
     return faults
 

@@ -173,7 +173,7 @@ def _parts(text: str, line: int, faults: list[Fault], *, of_ucp: bool) -> list[P
         part = Part(**given)
         if not wrong and not given.keys() & {"score", "algorithm"}:
             what = f"{token[:60]!r} has neither score nor @algorithm"
-            faults.append(Fault(line, "warning", what, "UCC passes over it without a word"))
+            faults.append(Fault(line, "warning", what, "UCC silently ignores it"))
             continue
         if wrong := wrong or _impossible(part, of_ucp=of_ucp):
             faults.append(Fault(line, "error", f"{token[:60]!r}: {wrong}", _REFUSED))

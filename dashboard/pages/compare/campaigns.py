@@ -30,8 +30,8 @@ from dashboard.session.state import DATA, TREE, State
 PAGE = "Compare"
 MAPS = {"a": "Decision of A", "b": "Decision of B", "gap": "B's decision against A's"}
 _CHOOSE = (
-    "Choose the campaign that this one is to be set beside: a sample, or one that was loaded on the page "
-    f"{page_link('Data')} in this session, such as of another machine or of another version of the library."
+    f"Choose a campaign to compare this one with: a sample, or one that was loaded on the page {page_link('Data')} "
+    "in this session, such as of another machine or another version of the library."
 )
 
 
@@ -64,14 +64,15 @@ class CampaignsView(Viewer):
             label="Campaign B",
             options={},
             width=420,
-            description="Results that are set beside those on show, which are A: what was loaded in this session, such "
-            "as of another machine, of another version of the library, or before a change; or a sample.",
+            description="Results to compare with those shown, which are A: results loaded in this session, such as "
+            "of another machine, of another version of the library, or before a change; or a sample.",
         )
         self.common = Switch(
             label="Only methods that both have",
             value=state.common,
-            description="Both decisions are made from, and judged by, the methods that both campaigns measured. "
-            "Without this a decision may take what the other campaign lacks: the more such cells, the less is said.",
+            description="Make and judge both decisions with the methods that both campaigns measured. Otherwise a "
+            "decision may take what the other campaign lacks: the more such cells, the less the "
+            "comparison says.",
         )
         self.judged = Toggle(options={"Judged on A": "A", "Judged on B": "B"}, value="B")
         self.message = Message()
@@ -148,7 +149,7 @@ class CampaignsView(Viewer):
                 self._tell("")
                 self._write()
 
-        self._tell("What the decisions cost stands here once it is computed.")
+        self._tell("The cost of the decisions appears here once it is computed.")
         self.background.start("Two campaigns", work, take, dropped=lambda: self.message.param.update(visible=False))
 
     def _work(self) -> Any:

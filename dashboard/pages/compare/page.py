@@ -46,7 +46,7 @@ class ComparePage(Page):
         self.maps = PairMaps(MAPS)
         self.mode = Toggle(options=MODES, value=state.compare)
         self.mode.link(state, value="compare", bidirectional=True)
-        about = "The operation that is decided on; all pages follow. Both trees or campaigns are of this one."
+        about = "The operation that is decided on; all pages follow. Both trees or campaigns are for this one."
         self.collective = collective_menu(state, about)
         self.ppn = ppn_menu(state)
         self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
@@ -149,7 +149,7 @@ class ComparePage(Page):
             return
         if pair is None:
             loaded = state.view.prepared is not None
-            self._tell("One of the trees is still to be grown." if loaded else NO_RESULTS, linked=not loaded)
+            self._tell("One of the trees is still growing." if loaded else NO_RESULTS, linked=not loaded)
             return
         self._tell("")
         scene, tables = pair

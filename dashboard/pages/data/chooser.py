@@ -181,9 +181,8 @@ class FileChooser(Viewer):
             _text(
                 f"Benchmark files, netCDF or tables: {most.most_files} files, {most.most_bytes / 1e6:,.0f} MB at most. "
                 "They stay on the machine that runs the dashboard, and are removed soon after this page is closed. "
-                "A file of the same name as one that was loaded takes its place. "
-                "What was read of them the server keeps for all who have its link, until results that are loaded "
-                "later take its place, or the server ends."
+                "A file with the name of an earlier one replaces it. What was read from them stays on the server for "
+                "all who have the link, until results loaded later take its place or the server ends."
             )
         ]
 

@@ -27,7 +27,7 @@ _MOST_NOTES = 5
 _IN_SIGHT = {"position": "sticky", "bottom": "8px", "z-index": "2", "background": "var(--panel-background-color, #fff)"}
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 #: Stands before what is loaded where the files below are others.
-BEFORE = "Nothing of the files below was loaded. Still on show is what was loaded before: "
+BEFORE = "None of the files below was loaded. The page still shows what was loaded before: "
 
 
 class DataPage(Viewer):

@@ -115,8 +115,8 @@ class Between(Made):
         text = f"Times between measured sizes: {escape(words['predictor'])}"
         text += f" (fastest methods {BETWEEN}: {tried}). " if tried else ". "
         text += "Bands hold 90 % of such times; right of the dotted line nothing was measured. "
-        text += "The upper ribbon is what the tree on show takes, the lower one what is expected to be the fastest. "
-        text += f"Who is fastest is sure on {words['sure']} of the sizes. "
+        text += "The upper ribbon shows the tree's choice, the lower one the method that is expected to be fastest. "
+        text += f"The fastest method is certain at {words['sure']} of the sizes. "
         if words["penalty"]:
             text += f"<strong>The tree on show is expected to cost {words['penalty']} on this slice.</strong>"
         return f"<p>{text}</p>"

@@ -48,8 +48,8 @@ class Controls(Section):
         self.across = Switch(
             label="One tree for all of them",
             value=state.across,
-            description="Decide for all numbers of processes per node at once; the maps show the one chosen beside. "
-            "The octree splits all three sizes in halves (dissertation, 5.3.2).",
+            description="Decide for all numbers of processes per node at once; the maps show the chosen one. The "
+            "octree splits all three sizes in halves (dissertation, 5.3.2).",
         )
         self.together = MultiChoice(
             label="Decided together with",
@@ -64,8 +64,8 @@ class Controls(Section):
             options=[],
             searchable=True,
             width=300,
-            description="What the library in use does not have, or what must not be chosen. All pages decide without "
-            "them; an algorithm with * stands for all its segment sizes and parameters.",
+            description="Methods that the library in use lacks, or that must not be chosen. All pages decide "
+            "without them; an algorithm with * stands for all its segment sizes and parameters.",
         )
 
     def _make_tree(self, state: State) -> None:
@@ -78,7 +78,7 @@ class Controls(Section):
             end=6,
             value=state.max_depth,
             width=170,
-            description="Levels of the quadtree below its root at most; a block there takes its prevalent method. "
+            description="Most levels of the quadtree below its root; a block there takes its prevalent method. "
             "Fewer give smaller code and a larger penalty (quadtree report, 2006; dissertation, 5.3).",
         )
         self.limit = Switch(

@@ -208,7 +208,7 @@ class Table(Made):
 
     def _show_page(self, *_: Any) -> None:
         first = self.pages.value * ROWS
-        nothing = "<p>No cell is as the filter asks.</p>" if self.filter.value else ""
+        nothing = "<p>No cell matches the filter.</p>" if self.filter.value else ""
         self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else nothing
 
     def _netcdf(self) -> bytes:

@@ -54,7 +54,7 @@ class DecisionsPage(Page):
         self.statistics = Statistics(state, self.answer.update)
         self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
         self.message = Message()
-        self.keep = Button(label="Decide by these times all the same", variant="outlined", size="small", visible=False)
+        self.keep = Button(label="Use these times anyway", variant="outlined", size="small", visible=False)
         self.keep.on_click(lambda _: state.ask(keep_doubtful=True))
         self.rules, self.noise = RulesTable(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
@@ -181,13 +181,13 @@ class DecisionsPage(Page):
         yield from map(plain, self.state.view.remarks())
         if decision is None:
             # It is still grown, or cannot be: which, the line above all pages says.
-            yield "The tree is not there: only the exact map is shown."
+            yield "There is no tree: only the exact map is shown."
         elif decision.leaves > MOST_REGIONS:
             yield f"The tree has {decision.leaves:,} leaves; their outlines would cover the maps and are not drawn."
         if scene is not None and not scene.raster.complete:
             yield (
                 f"The map has {' × '.join(f'{count:,}' for count in scene.axes.shape)} cells, more than fit on the "
-                "screen: some rows and columns are not drawn. Statistics, table and source are of all of them."
+                "screen: some rows and columns are not drawn. Statistics, table and source cover all of them."
             )
 
     def _attempt(self, work: Any) -> bool:

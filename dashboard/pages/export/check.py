@@ -95,7 +95,7 @@ class CheckRules(Viewer):
             rows=4,
             max_length=MOST_BYTES,
             sizing_mode="stretch_width",
-            description="The text of the file. Which library's it is is seen from the text itself.",
+            description="The text of the file; the library is recognised by it.",
         )
         self.button = Button(label="Check what is pasted", variant="contained", on_click=self._check_pasted)
         self.checking = Background(again=self._again)
@@ -110,7 +110,7 @@ class CheckRules(Viewer):
         )
         self.uses = pn.FlexBox(self.adopt, self.compare, self.frontier, align_items="center", margin=0)
         self.maps = PairMaps(MAPS, ("in the tree", "in the rules"))
-        about = "The operation whose rules are drawn and used; all pages follow. The file may hold others."
+        about = "The operation whose rules are drawn and used; all pages follow. The file may have others."
         self.collective = collective_menu(state, about)
         self.cost = pn.pane.HTML("", margin=(4, 10), min_width=300)
         self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
@@ -143,7 +143,7 @@ class CheckRules(Viewer):
             self._given = None
             self.checking.stop()
             most = format_bytes(MOST_BYTES)
-            self._tell(f"{name}: {format_room(size)} are no rules file; at most {most} are read", "error")
+            self._tell(f"{name}: {format_room(size)} are too much for a rules file; at most {most} are read", "error")
             return
         self._given = name, content.decode("utf-8", "replace") if isinstance(content, bytes) else content
         self._again()
@@ -154,7 +154,7 @@ class CheckRules(Viewer):
 
     def _check_pasted(self, *_: Any) -> None:
         if not self.paste.value:
-            self._tell("Nothing is pasted yet.", "info")
+            self._tell("Nothing has been pasted yet.", "info")
             return
         self.give(_PASTED, self.paste.value)
 
@@ -228,7 +228,7 @@ class CheckRules(Viewer):
             rest = f"; not known at {format_count(cells, 'cell')} whose method was not measured there" if cells else ""
             text = "" if mean is None else f"{state.collective}: mean penalty {mean:.2f} %{rest}."
         elif not text:
-            text = "No results are loaded: without measurements nothing is known of what the rules cost."
+            text = "No results are loaded, so it is not known what the rules cost."
         self.cost.object = f"<p>{escape(text)}</p>" if text else ""
 
     def _adopt(self, *_: Any) -> None:

@@ -25,10 +25,10 @@ from dashboard.session.state import DATA, State
 
 _ALONG = {"message sizes": "message_size", "communicator sizes": "comm_size"}
 _FLATTERED = (
-    "The tree was made from these very measurements, so that these figures flatter it: of many methods the luckiest "
-    "was taken. 'colltune tune-check' measures the written rules and the default anew, in turns."
+    "The tree was made from these very measurements, so these figures flatter it: of many methods the luckiest was "
+    "taken. 'colltune tune-check' measures the written rules and the default again, in turn."
 )
-_MEASURED = "Measured in turns with the rules file in force; the regions judged below are those of the tree on show."
+_MEASURED = "Measured in turn with the rules file in force; the regions judged below are those of the tree shown."
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ class Gain(Section):
             options=_ALONG,
             value="message_size",
             width=200,
-            description="The axis along which it is drawn how much less time the tree's choices take than the "
-            "library's own. The dissertation compares both over these axes (Figures 6.22 and 6.23).",
+            description="The axis over which the gain of the tree over the library's own decision is drawn, as in "
+            "the dissertation (Figures 6.22 and 6.23).",
         )
         self.at = Select(
             label="At",

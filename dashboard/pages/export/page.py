@@ -30,8 +30,8 @@ from loaders.openmpi import DEFAULT_VERSION
 PAGE = "Export"
 _VERSIONED = ("4.1", "5.0")
 _REPLACED = (
-    "Methods that the target has not are replaced, which costs what stands below. To decide among those that it has, "
-    "leave them out on the page Decisions (Methods left out)."
+    "Methods that the target lacks are replaced; the cost is shown below. To decide among those it has, leave the "
+    "others out on the page Decisions (Methods left out)."
 )
 
 
@@ -56,15 +56,15 @@ class ExportPage(Page):
             options=titles,
             value=state.target,
             width=400,
-            description="The library that is to obey the decision, or the language of the source. What a target cannot "
-            "say is listed with what it costs.",
+            description="The library that is to obey the decision, or the language of the source. What a target "
+            "cannot express is listed with its cost.",
         )
         self.version = Select(
             label="Open MPI",
             options=list(_VERSIONED),
             width=160,
-            description="The version that will read the file, by itself the one that was measured. Numbers of "
-            "algorithms differ between versions.",
+            description="The version that will read the file, by default the measured one. Numbers of algorithms "
+            "differ between versions.",
         )
         self.most = IntInput(
             label="Most rules, 0: no limit",
@@ -72,12 +72,12 @@ class ExportPage(Page):
             start=0,
             end=state.param.most_rules.bounds[1],
             width=230,
-            description="Of each collective. Fewer than it takes are the best so many over the measurements.",
+            description="For each collective. If there would be more, the best ones by the measurements are kept.",
         )
         self.collectives = MultiChoice(
             label="Collectives in the file",
             options=[],
-            placeholder="the one on show",
+            placeholder="the one shown",
             width=380,
             description="Each is decided by the tree of the page Decisions, as its options are set there.",
         )

@@ -38,7 +38,7 @@ _NOT_PROVABLE = (
 _SAID = {
     "proven": ("The library does what the file asks.", "success"),
     "no difference": (
-        "The library does what the file asks, but as much without it: nothing shows that it takes the file.",
+        "The library does what the file asks, but would do so without it: nothing shows that it uses the file.",
         "info",
     ),
     "not proven": ("Not proven: the report says where.", "warning"),

@@ -23,7 +23,7 @@ from loaders.openmpi import DEFAULT_VERSION
 
 #: Reasons that are told; a complete file of MPICH has forty collectives.
 _TOLD = 6
-_FIRST = {"the first that can be said": ""}
+_FIRST = {"the first that can be expressed": ""}
 
 
 class Translate(Downloads):
@@ -46,16 +46,16 @@ class Translate(Downloads):
             options=titles,
             value="openmpi",
             width=400,
-            description="The library or language that the checked file is written for, as it is meant. Methods that "
-            "the target has not are replaced, which is told.",
+            description="The library or language that the checked file is translated to. Methods that the target "
+            "lacks are replaced, with a note.",
         )
         self.section = Select(
             label="Section",
             options=_FIRST,
             value="",
             width=400,
-            description="The teams whose rules are taken: a ucc.conf has sections for several, of which the other file "
-            "can say but one for each collective.",
+            description="The teams whose rules are taken: a ucc.conf has sections for several, and the other file "
+            "can hold one for each collective.",
         )
         self.version = Select(
             label="Open MPI",
@@ -68,8 +68,8 @@ class Translate(Downloads):
             label="Its sizes are blocks per process",
             value=False,
             margin=(10, 10, 14, 10),
-            description="The file has bytes per process where the library compares the total: repair that. The check "
-            "shows what the penalty is with either reading.",
+            description="The file gives bytes per process where the library compares the total: convert them. The "
+            "check shows the penalty for both readings.",
         )
         self.base = mpich_menu(state)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)

@@ -19,7 +19,7 @@ from dashboard.session.state import State
 MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A"}
 #: Files of more rules are written, but nobody reads them and some libraries search them at every call.
 MANY_RULES = 1000
-_NO_READER = "There is no independent reader of this target here; its own self-test answers for it."
+_NO_READER = "There is no independent reader of this target; its own self-test checks it."
 _CHANGED = "The measurements, or how they are treated, have changed since this file was written."
 _HTML = {"stylesheets": [legend.STYLE + exported.STYLE + source.STYLE], "sizing_mode": "stretch_width"}
 
@@ -71,8 +71,8 @@ class WrittenFile(Downloads):
             label="Maps of",
             options=[],
             width=170,
-            description="Which of the collectives in the file the maps below are of. B is the file read back by a "
-            "reader of its own.",
+            description="The collective of the file that the maps below show. B is the file, read back by an "
+            "independent reader.",
         )
         self.maps = PairMaps(MAPS, ("as decided", "in the file"))
         self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)

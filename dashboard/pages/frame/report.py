@@ -110,7 +110,7 @@ class Report(Section):
     def _stale(self, *_: Any) -> None:
         # What was written is of the view as it was then.
         if self.background.running or self.download.visible:
-            self.message.say("What is asked for has changed since; write the report again.")
+            self.message.say("The settings have changed since; write the report again.")
         self.background.stop()
         self._content, self.download.visible = b"", False
         self._follow()

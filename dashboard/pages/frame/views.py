@@ -128,7 +128,7 @@ class ViewBar(Viewer):
             return
         self._keep(name, self._now())
         self.views.value = name
-        self.note.object = "Saved in place of the one of this name." if name in known else "Saved."
+        self.note.object = "Saved in place of the earlier one of this name." if name in known else "Saved."
 
     def _open(self, *_: Any) -> None:
         view = self._known().get(self.views.value or "")

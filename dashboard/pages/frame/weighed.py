@@ -33,6 +33,6 @@ class Weighed(Section):
         self.body.visible = workload is not None and self._state.page in _PAGES
         if workload is not None:
             self.text.object = plain(
-                f"Means, worst and held-out figures are of the calls of the workload {workload.name}. Maps and their "
+                f"Mean, worst and held-out figures are weighted by the workload {workload.name}. Maps and their "
                 "legends show every measured cell, called or not."
             )

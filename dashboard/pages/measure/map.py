@@ -35,7 +35,7 @@ from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.scene import MapScene
 from dashboard.session.state import State
 
-_NOT_YET = "<p>Which times cannot be trusted is known when it has ended; they are left out then.</p>"
+_NOT_YET = "<p>Times that cannot be trusted are known only at the end, and left out then.</p>"
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,7 +175,7 @@ class Watching(Page, ParameterizedABC):
         """Let buttons be pressed, or not."""
 
     def _failed(self, error: Exception) -> None:
-        text = f"Looking at the {self.WATCHED} failed ({type(error).__name__}: {error}); the page goes on trying."
+        text = f"Reading the {self.WATCHED} failed ({type(error).__name__}: {error}); the page keeps trying."
         self._tell_fault(text.replace(f"{self.root}/", ""))
 
     def _tell_fault(self, fault: str) -> None:

@@ -43,12 +43,12 @@ class Grids(Part):
             "The results, or what the published runtime functions of a machine predict (Tables 1 to 5); they do not "
             "reproduce the small gains of gather on CLiC, nor those of its balanced broadcast.",
         )
-        self.processes = self.menu("Processes", 165, "A grid is for communicators of just so many processes.")
+        self.processes = self.menu("Processes", 165, "A grid is for communicators of exactly this size.")
         self.inner = self.menu(
             "Inside", 250, "What runs in each phase: the library's own calls, or an own algorithm (--inner)."
         )
         self.original = self.menu(
-            "Compared with", 250, "The method without phases that is the original: best that which runs inside."
+            "Compared with", 250, "The method without phases to compare with, best the one that runs inside."
         )
         self.dimensions = self.menu("Phases", 110, "Dimensions of the grids that are shown.")
         self.low, self.high = (self._slider(label) for label in ("From", "To"))
@@ -160,7 +160,7 @@ class Grids(Part):
             return
         rows = [row for row in rows if self._shown(row["comm_size"], row["inner"], len(row["layout"]))]
         if not rows:
-            self.tell("No grid of so many processes was measured within this interval with this inside.")
+            self.tell("No grid of this many processes was measured in this interval with this method inside.")
             return
         self.tell("")
         left = len(rows) - MOST_GRIDS

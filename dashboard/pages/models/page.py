@@ -113,9 +113,8 @@ class ModelsPage(Page):
             options=[],
             width=400,
             max_items=MOST_METHODS,
-            description=f"Algorithms with their segment sizes that the curves are of, {MOST_METHODS} at most. Those "
-            "that were measured stand beside their models, own methods beside the library's, and those without a "
-            "model by themselves.",
+            description=f"Algorithms with their segment sizes to draw, {MOST_METHODS} at most: measured ones beside "
+            "their models, own methods beside the library's, and those without a model by themselves.",
         )
         titles = {MODEL_TITLES[name]: name for name in MODEL_NAMES}
         self.models = MultiChoice(

@@ -135,12 +135,12 @@ class ParameterPanel(Filling):
 
     def _text(self, model: ModelName) -> TextInput:
         text = TextInput(
-            label="In s and s/B, to be typed over",
+            label="In s and s/B, editable",
             placeholder=_EXAMPLES[model],
             width=WIDTH - 30,
             size="small",
-            description="The same parameters as text, such as a publication prints them. What is typed moves the "
-            "sliders and the curves.",
+            description="The same parameters as text, as publications print them. Editing it moves the sliders and "
+            "the curves.",
         )
         text.param.watch(lambda event: self._type(model, event.new), "value")
         return text

@@ -191,7 +191,7 @@ class Held(Viewer):
             options=self._sizes(name),
             value=getattr(self._choice, name),
             width=230,
-            description=f"{what} that is held while the chart runs over the other sizes. Offered are the measured "
+            description=f"{what}, fixed while the chart runs over the other sizes. Offered are the measured "
             "ones, or powers of two where nothing was measured.",
         )
 

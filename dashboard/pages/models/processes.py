@@ -22,8 +22,8 @@ class OverProcesses(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        self.method = self.menu("Method", 260, "Whose duration is drawn, measured and by a model.")
-        self.model = self.menu("Model", 160, "Whose lines stand beside what was measured.")
+        self.method = self.menu("Method", 260, "The method whose duration is drawn, measured and by a model.")
+        self.model = self.menu("Model", 160, "The model whose lines are drawn beside the measurements.")
         self.total = Switch(
             label="Total buffer",
             value=False,

@@ -45,7 +45,7 @@ _FIRST = ("floor", "cap", "min_samples", "learner", "bins", "blacklist")
 #: What is read of a folder, in which others may have put links.
 _FILES = ("loop.json", "online.parquet", "progress.jsonl", "evaluations.jsonl", "evaluations")
 _NEEDS_RESULTS = "replay"
-_NOTHING = "Nothing was learnt here yet: no runs were taken in. 'colltune online loop' or 'train' does."
+_NOTHING = "Nothing has been learnt here yet, since no runs were read: use 'colltune online loop' or 'train'."
 
 
 _COURSES: Bounded[Course] = Bounded(32, 256 << 20)
@@ -351,7 +351,7 @@ class OnlinePage(Page):
                 self.compute()
 
     def _failed(self, error: Exception) -> None:
-        self.message.say(f"Looking at the folders failed ({type(error).__name__}: {error}).", "warning")
+        self.message.say(f"Reading the folders failed ({type(error).__name__}: {error}).", "warning")
 
 
 def folders(root: Any) -> list[str]:

@@ -32,7 +32,7 @@ GUESS_SECONDS = 3.0
 #: Seconds without another request before work starts.
 REST_SECONDS = 0.12
 
-_WORKING_OUT = "Working out the measurements as they are to be treated"
+_WORKING_OUT = "Preparing the measurements"
 
 Work = Callable[[Progress], Any]
 
@@ -239,7 +239,7 @@ def _remaining(seconds: float, share: float, since: float = 0.0) -> str:
     if seconds < GUESS_SECONDS or not since < share < 1:
         return ""
     left = seconds * (1 - share) / (share - since)
-    return f", about {format_duration(left)} still" if left >= 1 else ""
+    return f", about {format_duration(left)} left" if left >= 1 else ""
 
 
 def _run(future: Future[Any], work: Work, tell: Progress) -> None:

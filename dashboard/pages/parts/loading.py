@@ -16,7 +16,7 @@ from loaders import LoadError, apart
 
 POLL_SECONDS = 0.15
 #: Ends what is said of files that were not loaded, where others were before.
-_BEFORE = "Still on show is what was loaded before."
+_BEFORE = "The page still shows what was loaded before."
 #: What the loaders say of files that differ: on pages it is chosen otherwise.
 _BY_OPTIONS = re.compile(
     r"choose one with --select .+? \(page Data: menu (\w+)\), (load them apart, )?or join them with --join \w+"

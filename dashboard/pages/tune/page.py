@@ -29,7 +29,7 @@ from loaders import disk
 PAGE = "Tune"
 #: Seconds without a change before the form is worked out.
 REST = 0.25
-NONE_YET = "Nothing was tuned yet. Start measures the installed MPI, and at the end there is a bundle."
+NONE_YET = "Nothing has been tuned yet. Start measures the installed MPI and ends with a bundle."
 
 
 @dataclass(frozen=True)

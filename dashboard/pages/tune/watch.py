@@ -45,8 +45,8 @@ class TuneWatch(Viewer):
             variant="outlined",
             on_click=actions["again"],
             # A screen reader reads this in the label's place.
-            description="Check again whether the rules still hold, after an upgrade or a new network; only what does "
-            "not is measured anew, and where there are none, everything.",
+            description="Check whether the rules still hold, after an upgrade or a new network; only what does not "
+            "is measured again, and where there are none, everything.",
             **small,
         )
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)

@@ -106,7 +106,7 @@ def test_a_first_rule_of_another_size_costs_the_whole_file() -> None:
     read = read_text(GOOD.replace("0 9 0 0", "64 9 0 0"))
     assert read.decisions == {}
     assert "expected size 0" in texts(read)
-    assert "drops the whole file without a word" in texts(read)
+    assert "silently ignores the whole file" in texts(read)
     assert list(read.meant) == ["bcast"]
 
 

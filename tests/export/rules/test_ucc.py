@@ -58,9 +58,7 @@ def test_what_ucc_refuses_is_an_error(tune: str, text: str) -> None:
 
 def test_a_part_that_says_nothing_is_passed_over() -> None:
     read = read_text("UCC_TL_UCP_TUNE=bcast#bcast:@2\n")
-    assert [(fault.severity, fault.effect) for fault in read.faults] == [
-        ("warning", "UCC passes over it without a word")
-    ]
+    assert [(fault.severity, fault.effect) for fault in read.faults] == [("warning", "UCC silently ignores it")]
     assert algorithms(read, "bcast", 3, [1]) == [DBT]
 
 

@@ -97,13 +97,13 @@ def test_what_is_pasted_is_never_markup(page: ExportPage) -> None:
 
 def test_files_that_are_too_large_or_none_are_refused(page: ExportPage) -> None:
     page.check.give("huge", b"1" * (MOST_BYTES + 1))
-    assert "are no rules file" in page.check.message.object.replace("\\", "")
+    assert "are too much for a rules file" in page.check.message.object.replace("\\", "")
     assert not page.check.body.visible
     page.check.give("mine.conf", RULES)
     assert page.check.body.visible
     page.check.paste.value = ""
     page.check._check_pasted()
-    assert "Nothing is pasted" in page.check.message.object
+    assert "Nothing has been pasted" in page.check.message.object
 
 
 def chosen(text: str, *sizes: np.ndarray, **version: str) -> list[str]:

@@ -39,7 +39,7 @@ def test_a_file_that_was_refused_is_not_covered_by_the_one_before(
     page.check.give("slow.conf", RULES)
     page.check.give("large.conf", b"1" * (MOST_BYTES + 1))
     ends[0]()
-    assert "are no rules file" in page.check.message.object
+    assert "are too much for a rules file" in page.check.message.object
     assert not page.check.body.visible
 
 

@@ -126,7 +126,7 @@ def test_the_page_says_that_a_look_failed_until_one_succeeds(
     loop.step()
     assert page.doing.message.visible
     assert page.doing.message.object == plain(
-        "Looking at the campaigns failed (OSError: bcast: stale <b>handle</b>); the page goes on trying."
+        "Reading the campaigns failed (OSError: bcast: stale <b>handle</b>); the page keeps trying."
     )
     page.doing.message.closed = True
     for _ in range(2):

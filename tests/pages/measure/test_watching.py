@@ -52,7 +52,7 @@ def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePa
     file.write_text("\n".join([*lines, json.dumps({**json.loads(last), "late": 9}), ""]))
     started.rhythm.now()
     assert started.map.measured.best.tolist() == [[2, 2, 2]]
-    assert "known when it has ended" in started.map.legend.object
+    assert "known only at the end" in started.map.legend.object
     launcher.now = Status("finished")
     started.rhythm.now()
     assert started.map.measured.best.tolist() == [[2, 2, 0]]

@@ -206,7 +206,7 @@ def test_what_cannot_be_shown_is_said(root: Path) -> None:
     (root / "loop" / "online.parquet").symlink_to(root.parent)
     assert "leads out" in open_page("folder:loop").message.object
     make(root / "empty", 0)
-    assert "Nothing was learnt" in open_page("folder:empty").message.object
+    assert "Nothing has been learnt" in open_page("folder:empty").message.object
     # Without measurements there is nothing to replay.
     replay = open_page("scenario:replay")
     assert "results" in replay.message.object

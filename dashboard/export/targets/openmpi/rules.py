@@ -70,7 +70,7 @@ def _checked(version: str, file_version: int) -> str:
     if wanted == "6.0":
         raise ExportError("Open MPI 6 shifts the communicator sizes of this format; write openmpi-json for it")
     if file_version == 2 and wanted == "4.1":
-        raise ExportError("Open MPI 4.1 drops rules of version 2 without a word; write version 1 for it")
+        raise ExportError("Open MPI 4.1 silently ignores rules of version 2; write version 1 for it")
     return wanted
 
 
@@ -82,7 +82,7 @@ def _head(collective_plans: Sequence[Plan], version: str, file_version: int, han
         "Use: mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename THIS_FILE ...",
         *across(han),
         "An algorithm that is forced by a parameter beats them.",
-        "Open MPI drops a file with a fault without a word; 'colltune lint' finds it.",
+        "Open MPI silently ignores a faulty file; 'colltune lint' finds the fault.",
     ]
 
 
