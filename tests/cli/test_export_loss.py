@@ -53,8 +53,11 @@ def export(colltune: Run, foreign: Path, tmp_path: Path) -> Export:
     return exported
 
 
-def test_what_the_library_lacks_is_said_in_the_terminal_and_in_the_file_and_ends_with_1(export: Export) -> None:
-    answer, rules = export()
+@pytest.mark.parametrize("to", ["openmpi", "mpirun"])
+def test_what_the_library_lacks_is_said_in_the_terminal_and_in_the_file_and_ends_with_1(
+    export: Export, to: str
+) -> None:
+    answer, rules = export(to=to)
     assert answer.status == 1
     # Half of the cells take four times as long: 0 % as decided, 150 % on average as the file says it.
     assert "as decided 0 %, as the file says it 150.0 %" in answer.err

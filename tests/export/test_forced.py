@@ -8,7 +8,7 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.function.cutting import within_measured
 from dashboard.export.target import ExportError
-from dashboard.export.targets.forced import to_mpirun
+from dashboard.export.targets.forced import as_forced, to_mpirun
 from tests.cubes import cube_of, named
 
 OPEN_MPI = {"library": "Open MPI"}
@@ -82,12 +82,16 @@ def test_several_methods_become_the_best_single_one_that_the_library_has() -> No
     names = ["linear", "binomial", "mine"]
     cube = named(cube_of([[[2.0, 2.0]], [[1.0, 4.0]], [[10.0, 1.0]]], comm_size=[4], message_size=[10, 1000]), names)
     text = to_mpirun(tree(), cubes={"bcast": cube})
-    assert "Its 2 methods cannot be forced at once; penalty as decided: mean 0 %, max 0 %." in text
+    assert "Its 2 methods cannot be forced at once." in text
     options = section(text, "Open MPI")
     assert "bcast: linear, the best single one of the 2 measured that it has; penalty mean 100 %, max 100 %" in options
     assert "--mca coll_tuned_bcast_algorithm 1" in options
     # MPICH has no linear broadcast.
     assert "bcast: binomial, the best single one of the 1 measured" in section(text, "MPICH")
+    costs = {"": "linear", "Open MPI 5.0": "linear", "MPICH": "binomial", "Intel MPI": "the library's own decision"}
+    for library, forced in costs.items():
+        taken = as_forced(tree().changed(provenance={"library": library}), cube)
+        assert [method.label for method in taken.methods] == [forced]
 
 
 def test_without_measurements_several_methods_are_refused() -> None:
