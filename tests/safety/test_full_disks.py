@@ -211,6 +211,12 @@ def test_a_damaged_state_is_an_error_that_says_what_to_do(tmp_path: Path, record
     assert main(["bench", "status", str(tmp_path)]) == 2
 
 
+@pytest.mark.parametrize("launcher", [{"name": "nothing"}, {"name": "slurm"}, ["local"]])
+def test_a_launcher_that_nobody_knows_is_a_damage_of_the_state(tmp_path: Path, refused: Run, launcher: object) -> None:
+    write_json(Campaign.create(tmp_path, PLAN).state_file, {"launcher": launcher})
+    assert f"{tmp_path / 'state.json'} is damaged" in refused("bench", "resume", tmp_path).err
+
+
 @pytest.mark.parametrize("name", ["plan.json", "state.json", "progress.json", "results.jsonl", "log.txt"])
 @pytest.mark.parametrize("other", ["pipe", "/dev/zero", "large"])
 def test_what_is_no_file_in_a_campaigns_folder_stops_nobody(tmp_path: Path, name: str, other: str) -> None:

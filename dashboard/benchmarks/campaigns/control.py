@@ -18,7 +18,7 @@ from dashboard.benchmarks.campaigns.pace import about
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.reach import check_reach
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, unwritable
-from dashboard.benchmarks.launchers import launcher_of, leftovers, started_by
+from dashboard.benchmarks.launchers import launcher_of, leftovers, sound, started_by
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, PART, Launcher, Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.mpich import Mpich
@@ -251,7 +251,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     # Asked first: what an ended job has written is all there when it is read.
     job = None
     if "handle" in record:
-        with _sound(campaign):
+        with sound(campaign):
             job = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
     over = {part["id"].partition("_")[2] for part in (job.jobs if job else ()) if part["state"] != "running"}
     progress, done = campaign.progress(over), None
@@ -300,18 +300,6 @@ def _judged(campaign: Campaign, job: Status, ended: str | None, counted: Counted
     return replace(job, state=state, reason="; ".join(reasons))
 
 
-@contextmanager
-def _sound(campaign: Campaign) -> Iterator[None]:
-    """CampaignError where the record of how it was started is damaged."""
-    try:
-        yield
-    except (KeyError, TypeError, AttributeError) as error:
-        raise CampaignError(
-            f"{campaign.state_file} is damaged ({type(error).__name__}: {error}); see that none of its jobs runs, "
-            f"remove the file, then colltune bench resume {campaign.folder}"
-        ) from error
-
-
 def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, Any]:
     """End a running campaign with all its ranks; what was measured stays.
 
@@ -324,7 +312,7 @@ def cancel(campaign: Campaign, launcher: Launcher | None = None) -> dict[str, An
     record = campaign.state()
     if "handle" not in record:
         raise CampaignError(f"{campaign.folder} was never started")
-    with _sound(campaign), _written(campaign):
+    with sound(campaign), _written(campaign):
         launcher = launcher or launcher_of(campaign)
         launcher.cancel(own_handle(campaign.folder, record["handle"]))
         _clean(campaign)
