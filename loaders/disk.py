@@ -169,6 +169,26 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             remove(partial)
 
 
+@contextmanager
+def made(folder: Path, *, new: bool = False) -> Iterator[None]:
+    """Make a folder with those above it; where what is then done fails, those of them that are empty go again.
+
+    Raises
+    ------
+    OSError
+        It cannot be made, or is there already, though it was to be `new`.
+    """
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=not new)
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for each in missing:
+                each.rmdir()
+        raise
+
+
 def hold(lock: TextIO, *, wait: bool = False) -> bool:
     """Lock an open file until it is closed; False where another process holds it.
 

@@ -157,7 +157,6 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
     """
     files = [(Path(name), text) for name, text in files_of(str(rules_of(folder)), rules)]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         if other := [file for file, text in files if file.exists() and disk.read_text(file) != text]:
             raise CampaignError(f"{folder} was measured with other rules ({other[0].name}); name another folder")
         campaign = Campaign.create(folder, plan)

@@ -10,6 +10,7 @@ from dashboard.benchmarks.campaigns.follow import Following, follow
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.session.registry import Bounded
+from loaders import disk
 
 #: Environment variable with the folder of the campaigns.
 ROOT_VARIABLE = "COLLTUNE_CAMPAIGNS"
@@ -63,14 +64,13 @@ def create(root: Path, name: str, plan: Plan) -> Campaign:
     """
     folder = folder_of(root, name)
     try:
-        root.mkdir(parents=True, exist_ok=True)
         # Whoever makes the folder has the name, of several that ask for it at once.
-        folder.mkdir()
+        with disk.made(folder, new=True):
+            return Campaign.create(folder, plan)
     except FileExistsError:
         raise CampaignError(f"there is a campaign {name} already: choose another name, or resume that one") from None
     except OSError as error:
         raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
-    return Campaign.create(folder, plan)
 
 
 @dataclass(frozen=True)

@@ -229,9 +229,8 @@ def start(root: Path, name: str, asked: Asked) -> Path:
     """
     path = folder_of(root, name)
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        path.mkdir()
-        Folder(path).keep_asked(asked.to_json())
+        with disk.made(path, new=True):
+            Folder(path).keep_asked(asked.to_json())
     except FileExistsError:
         raise CampaignError(f"there is a folder {name} already: choose another name, or go on with that one") from None
     except OSError as error:

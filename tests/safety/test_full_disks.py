@@ -21,9 +21,9 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
 from dashboard.export.targets.mpich.base import known
-from dashboard.measuring.kept import campaigns
+from dashboard.measuring import kept, tunings
 from dashboard.pages.data import files
-from dashboard.tuning import tune
+from dashboard.tuning import Asked, tune
 from loaders import LoadError, disk, open_results, save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, ROOT, until
@@ -122,6 +122,7 @@ def test_a_folder_of_online_tuning_that_could_not_be_made_can_be_made_when_there
     filling = fill(small_disk)
     (error,) = refused(*init).err.splitlines()
     assert error == f"colltune: error: {folder / 'colltune_online.c'}: No space left on device"
+    assert there(small_disk) == set()
     filling.unlink()
     done(*init)
     assert (folder / "libcolltune_online.so").read_text() == "library\n"
@@ -139,6 +140,22 @@ def test_a_disk_of_temporary_files_that_is_full_is_one_line(
 
 PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+
+
+def test_a_campaign_that_could_not_be_made_leaves_its_name_free(small_disk: Path) -> None:
+    def of_command(root: Path, name: str, plan: Plan) -> Campaign:
+        return Campaign.create(root / name, plan)
+
+    filling = fill(small_disk)
+    root = small_disk / "campaigns"
+    for make, asked in ((kept.create, PLAN), (tunings.start, Asked(ranks=2)), (of_command, PLAN)):
+        with pytest.raises(CampaignError, match="No space left on device"):
+            make(root, "new", asked)
+        assert there(small_disk) == set()
+    filling.unlink()
+    kept.create(root, "new", PLAN)
+    with pytest.raises(CampaignError, match="there is a campaign new already"):
+        kept.create(root, "new", PLAN)
 
 
 @pytest.mark.parametrize("left", [0, 4 << 10, 8 << 10, 12 << 10, 16 << 10])
@@ -232,7 +249,7 @@ def test_what_is_no_file_in_a_campaigns_folder_stops_nobody(tmp_path: Path, name
         file.symlink_to(other)
     assert main(["bench", "status", str(campaign.folder), "--log", "3"]) in (0, 2)
     # As the page looks at all of them.
-    entries, faults = campaigns(tmp_path)
+    entries, faults = kept.campaigns(tmp_path)
     assert len(entries) + len(faults) == 1
     with contextlib.suppress(BenchError):
         follow(campaign.folder).look()

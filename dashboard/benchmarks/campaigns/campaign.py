@@ -122,8 +122,8 @@ class Campaign:
             if campaign.began and not campaign.takes(plan):
                 raise CampaignError(f"{folder} holds another plan; resume that one, or name another folder")
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_json(campaign.plan_file, plan.to_json())
+            with disk.made(folder):
+                write_json(campaign.plan_file, plan.to_json())
         except OSError as error:
             raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
         return campaign

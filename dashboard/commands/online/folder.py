@@ -25,6 +25,7 @@ from dashboard.online.selection import Blocked
 from dashboard.online.settings import OPTIONS, Learning
 from dashboard.online.state import SETTLED_S, Folder
 from dashboard.online.table import AlgTable, default_table, with_own
+from loaders import disk
 from loaders.online import programs_of, totals_of
 from loaders.openmpi import series
 
@@ -46,10 +47,10 @@ def _init(args: argparse.Namespace) -> None:
         raise Usage(f"{args.folder}: is for Open MPI {folder.table.version}, not {version}; --mpicc names its compiler")
     if there:
         say(f"note: {args.folder} is there already: its library is built, all else is kept as it is")
-    args.folder.mkdir(parents=True, exist_ok=True)
-    # First: without it the folder is none, and another try is free.
-    library = build(folder.table, mpicc, args.folder, folder.blocked)
-    folder.save()
+    with disk.made(args.folder):
+        # First: without it the folder is none, and another try is free.
+        library = build(folder.table, mpicc, args.folder, folder.blocked)
+        folder.save()
     result = {
         "folder": str(args.folder),
         "library": str(library),
