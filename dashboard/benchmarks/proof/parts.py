@@ -14,12 +14,14 @@ from dashboard.benchmarks.proof.verdict import Verdict
 if TYPE_CHECKING:
     from dashboard.decisions import Method
 
-#: By collective the algorithm (coll_base_allreduce.c, coll_base_allgather.c, coll_base_allgatherv.c), and what it calls
-#: one after the other with the first process as root, and whether with the blocks of all processes.
+#: By collective the algorithm (coll_base_allreduce.c and the like), and what it calls one after the other with the
+#: first process as root, and whether with the blocks of all processes.
 _PARTS: Mapping[str, tuple[str, tuple[tuple[str, bool], ...]]] = {
     "allreduce": ("nonoverlapping", (("reduce", False), ("bcast", False))),
     "allgather": ("linear", (("gather", False), ("bcast", True))),
     "allgatherv": ("linear", (("gatherv", False), ("bcast", True))),
+    "reduce_scatter": ("non-overlapping", (("reduce", True), ("scatterv", False))),
+    "reduce_scatter_block": ("basic_linear", (("reduce", True), ("scatter", False))),
 }
 
 

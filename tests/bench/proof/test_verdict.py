@@ -175,6 +175,12 @@ def test_an_algorithm_that_calls_other_collectives_is_known_by_what_these_send_t
     assert parts_of(region.method, cell) == (Cell("reduce", 3, 64), Cell("bcast", 3, 64))
     assert parts_of(Method("linear", "linear"), Cell("allgather", 3, 64))[1] == Cell("bcast", 3, 192)
     assert parts_of(Method("default", "default"), Cell("allgatherv", 3, 64))[0] == Cell("gatherv", 3, 64)
+    for name, algorithm, last in (
+        ("reduce_scatter", "non-overlapping", "scatterv"),
+        ("reduce_scatter_block", "basic_linear", "scatter"),
+    ):
+        parts = (Cell("reduce", 3, 192), Cell(last, 3, 64))
+        assert parts_of(Method(algorithm, algorithm), Cell(name, 3, 64)) == parts
 
     def seen(rows: list[list[tuple[int, int, int]]]) -> Seen:
         return Seen("", {**graph_of(rows), "sum": sum_of(rows)})
