@@ -19,7 +19,7 @@ _KNOWN = (
     "Open MPI (versions 1, 2 and 3, HAN's), MPICH (JSON), Intel (I_MPI_ADJUST_*), UCC (UCC_*_TUNE) and NCCL (tuner CSV)"
 )
 _INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MULTILINE)
-_UCC = re.compile(r"^\s*(?:export\s+)?UCC_\w+\s*=", re.MULTILINE)
+_UCC = re.compile(r"^\ufeff?\s*(?:export\s+)?UCC_\w+\s*[=:]", re.MULTILINE)
 _OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
 _HEADER = re.compile(r"\ufeff?[ \t]*(?:\w+[ \t]*,[ \t]*)*collective[ \t]*,")
 _WORD = re.compile(r"[^\s#]\S*")

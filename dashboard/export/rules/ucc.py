@@ -46,11 +46,15 @@ _LAYERS = ("TL_UCP", "TL_CUDA", "TL_NCCL", "TL_RCCL", "TL_SHARP", "TL_MLX5", "TL
 _VARIABLES = tuple(f"UCC_{layer}_TUNE" for layer in (*_LAYERS, "CL_DOCA_UROM"))
 #: From so much alike on a variable is a misspelt one.
 _ALIKE = 0.9
-_SETTING = re.compile(r"\s*(export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
+_SCRIPT = re.compile(r"\A#!|^\s*export\s", re.MULTILINE)
+#: In a ucc.conf a colon is as good as a sign of equality (src/utils/ini.c).
+_SETTING = re.compile(r"\s*(export\s+)?(UCC_\w+)\s*(?(1)=|[=:])\s*(.*?)\s*")
+#: What UCC takes for a setting, also of programs that have a prefix of their own.
+_NAMED = re.compile(r"[^=:]*UCC_[^=:]*[=:]")
 #: What ends a value: in a script a blank, in a ucc.conf a comment.
 _SCRIPT_END, _CONF_END = re.compile(r"[\s;]"), re.compile(r"\s+;")
 _QUOTES = ('"', "'")
-_SECTION = re.compile(r"\s*\[(.*)\]\s*")
+_SECTION = re.compile(r"\s*\[([^]]*)\].*")
 _SIZE = r"(?:[0-9]{1,15}[kmgt]?b?|inf)"
 _RANGE = re.compile(rf"{_SIZE}-{_SIZE}", re.IGNORECASE)
 _SIZE_TEXT = re.compile(r"([0-9]+)([kmgt]?)b?", re.IGNORECASE)
@@ -62,6 +66,7 @@ _DEFAULT = Method("default", "default")
 _WORDS = "neither a collective, a range (0-4k), a memory type, team sizes ([2-8]), a score nor @algorithm"
 _REFUSED = "UCC refuses the whole string with a message and decides by itself"
 _OVERLAPPING = "UCC refuses the whole string, or passes over the later part, with a message"
+_NO_FILE = "UCC refuses the file, and no program starts"
 #: As its parser has it (src/utils/ucc_parser.c): a name that is there already ends in an error of the file.
 _TWICE = "UCC refuses a ucc.conf as a whole, and no program starts; of a script that sets it, the later setting acts"
 _QUOTED = "right in a script; of a ucc.conf UCC takes the quotes for a part of the value, and refuses it"
@@ -92,20 +97,16 @@ def read(text: str) -> RulesFile:
     built: dict[str, DecisionFunction] = {}
     tuned: dict[tuple[str, str], tuple[int, list[Part]]] = {}
     set_in: dict[str, dict[str, str]] = {"": {}}
-    section = ""
-    for number, line in enumerate(text.split("\n"), start=1):
+    section, conf, named = "", not _SCRIPT.search(text), False
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith(("#", ";")):
             continue
+        faults += _of_form(line, number, conf=conf, named=named)
         if (heading := _SECTION.fullmatch(line)) is not None:
-            section = heading[1]
+            section, named = heading[1], False
             continue
-        setting = _SETTING.fullmatch(line)
-        if setting is None:
-            faults.append(
-                Fault(
-                    number, "warning", f"{line.strip()[:40]!r} is no setting NAME=VALUE and no section", "not looked at"
-                )
-            )
+        named = named or _NAMED.match(line) is not None
+        if (setting := _SETTING.fullmatch(line)) is None:
             continue
         value = _value(setting[3], _SCRIPT_END if setting[1] else _CONF_END)
         faults += [] if setting[1] else _of_conf(line, number, quoted=setting[3][:1] in _QUOTES)
@@ -140,12 +141,25 @@ def _value(text: str, ended: re.Pattern[str]) -> str:
     return ended.split(text, 1)[0]
 
 
+def _of_form(line: str, number: int, *, conf: bool, named: bool) -> Iterator[Fault]:
+    """What is wrong with the form of a line, in a ucc.conf also where a setting is `named` above."""
+    text = repr(line.strip()[:40])
+    if conf and named and line[0].isspace():
+        yield Fault(
+            number, "error", f"{text} is indented, which makes it a second value of the setting above", _NO_FILE
+        )
+    if not (_SECTION.fullmatch(line) or _SETTING.fullmatch(line)):
+        refused = conf and not _NAMED.match(line)
+        what = f"{text} is no setting UCC_NAME=VALUE and no section"
+        yield Fault(number, "error" if refused else "warning", what, _NO_FILE if refused else "not looked at")
+
+
 def _of_conf(line: str, number: int, *, quoted: bool) -> list[Fault]:
     """What is wrong with a line that is no script's, but a ucc.conf's."""
     faults = [Fault(number, "warning", "the value is quoted", _QUOTED)] if quoted else []
     if len(line) > LONGEST_LINE:
         what = f"{len(line):,} characters, of which UCC takes {LONGEST_LINE:,} for one line of a ucc.conf"
-        faults.append(Fault(number, "error", what, "UCC refuses the file, and no program starts"))
+        faults.append(Fault(number, "error", what, _NO_FILE))
     return faults
 
 

@@ -141,3 +141,29 @@ def test_the_radix_of_all_stands_before_those_of_collectives_that_have_one_at_al
     )
     assert algorithms(read, "bcast", 3, [1, 9]) == ["binomial", SAG]
     assert algorithms(read, "reduce", 3, [1]) == ["binomial"]
+
+
+@pytest.mark.parametrize(
+    ("conf", "refused"),
+    [
+        # What "ucc_info -c" shows of a file, or that it "failed to parse config file".
+        ("{} : bcast:@1", False),
+        ("\ufeff{}: bcast:@1", False),
+        ("  {}=bcast:@1\nUCC_LOG_LEVEL=warn", False),
+        ("{}=bcast:@1\n  ; a word\n\t", False),
+        ("{}=bcast:@1\nOURS_UCC_LOG_LEVEL=warn", False),
+        ("{}=bcast:@1\n[nnodes=1] one node\n{}=bcast:@2", False),
+        ("{}=bcast:@1\nUCC_LOG_LEVEL", True),
+        ("{}=bcast:@1\nLOG_LEVEL=warn", True),
+        ("{}=bcast:@1\n[nnodes=1", True),
+        ("{}=bcast:@1\n  UCC_LOG_LEVEL=warn", True),
+        ("{}=bcast:@1\n [nnodes=1]", True),
+    ],
+)
+def test_the_lines_of_a_ucc_conf_are_read_as_by_ucc(conf: str, *, refused: bool) -> None:
+    read = read_text(conf.replace("{}", "UCC_TL_UCP_TUNE"))
+    assert algorithms(read, "bcast", 3, [1]) == [SAG]
+    effects = [fault.effect for fault in read.faults if fault.severity == "error"]
+    assert effects == ["UCC refuses the file, and no program starts"] * refused
+    # Of a script it knows nothing.
+    assert not read_text(f"#!/bin/sh\n{conf.replace('{}', 'UCC_TL_UCP_TUNE')}").errors
