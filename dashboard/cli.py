@@ -117,11 +117,13 @@ def _is_a(error: Exception, module: str, name: str) -> bool:
 
 
 def _say(text: str) -> None:
-    try:
-        print(f"colltune: {text}", file=sys.stderr)
-    except OSError:
-        # The exit status says it where there is no room for words; what is left must not fail again when Python leaves.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    from contextlib import suppress
+
+    from dashboard.commands import output as cli_output
+
+    # The exit status says it where nobody hears.
+    with suppress(BrokenPipeError):
+        cli_output.say(text)
 
 
 if __name__ == "__main__":

@@ -30,11 +30,11 @@ def say(text: str) -> None:
     """Print one line for people on standard error; where there is no room for it, the answer is given all the same."""
     try:
         print(f"colltune: {text}", file=sys.stderr)
-    except BrokenPipeError:
-        raise
-    except OSError:
+    except OSError as error:
         # What is left in the buffer must not fail again when Python leaves.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
 
 
 def show(args: argparse.Namespace, result: Mapping[str, Any], lines: Callable[[], Iterable[str]]) -> None:

@@ -60,19 +60,23 @@ def test_status_reaches_the_shell(results: Path) -> None:
 
 
 @pytest.mark.slow
-def test_output_nobody_reads_is_no_error_message(results: Path) -> None:
+@pytest.mark.parametrize(
+    ("collective", "closed", "heard", "status"),
+    [("bcast", "stdout", "stderr", 141), ("nonsense", "stderr", "stdout", 2)],
+)
+def test_output_nobody_reads_is_no_error_message(
+    results: Path, collective: str, closed: str, heard: str, status: int
+) -> None:
     with subprocess.Popen(
-        [*COMMAND, "map", str(results), "-c", "bcast"],
+        [*COMMAND, "map", str(results), "-c", collective],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == ""
-    assert process.returncode == 141
+        getattr(process, closed).close()
+        assert getattr(process, heard).read() == ""
+    assert process.returncode == status
 
 
 def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, tmp_path: Path) -> None:
