@@ -1,6 +1,7 @@
 """The subcommands of ``colltune`` by their names: each loads, computes and prints what is computed elsewhere."""
 
 import argparse
+import logging
 import signal
 import threading
 from collections.abc import Iterator, Mapping
@@ -54,6 +55,8 @@ def _interruptible() -> Iterator[None]:
 
 def run(args: argparse.Namespace) -> None:
     """Run the subcommand that was called."""
+    # HoloViews brings Matplotlib, which tells at length of a home that it cannot write to, and takes another folder.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     refuse_same(args)
     cli_rules.keep(args)
     with _interruptible(), cli_model.known(args):

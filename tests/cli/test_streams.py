@@ -90,6 +90,15 @@ def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, 
 
 
 @pytest.mark.slow
+def test_where_home_cannot_be_written_nobody_else_speaks(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+    words = ("report", results, "-c", "bcast", "--no-frontier", "-o", tmp_path / "report.html")
+    done = run(*words, env={"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0
+    assert [line for line in done.stderr.splitlines() if not line.startswith("colltune: ")] == []
+
+
+@pytest.mark.slow
 def test_output_that_takes_nothing_is_one_clear_line(results: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
