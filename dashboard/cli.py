@@ -8,6 +8,7 @@ imported where it is used, so that ``colltune --help`` answers at once.
 from __future__ import annotations
 
 # Everything else is imported where `main` can tell of an interrupt.
+import codecs
 import os
 import sys
 
@@ -29,6 +30,8 @@ _USER_ERRORS = {
     "dashboard.server.access": "AccessError",
     "dashboard.server.login": "LoginError",
 }
+#: What is printed where the terminal's encoding lacks a sign of colltune's own.
+_PLAIN = {"≤": "<=", "≥": ">=", "±": "+/-", "×": "x", "…": "...", "→": "->", "–": "-", "µ": "u"}
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
@@ -50,10 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stderr is None:
         # Closed by the caller; print() would send the messages to standard output then.
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
-    # A label from a file may hold characters that the terminal's encoding does not have.
+    codecs.register_error("plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors="plain")
     try:
         run(arguments)
         if sys.stdout is not None:
@@ -74,6 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _report(error)
     return 0
+
+
+def _plain(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write what the terminal's encoding does not have, also of a label from a file, in ASCII."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    sign = error.object[error.start]
+    return _PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode(), error.start + 1
 
 
 def run(arguments: Sequence[str]) -> None:

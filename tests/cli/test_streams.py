@@ -87,6 +87,7 @@ def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, 
     done = run("map", table, env={"PYTHONIOENCODING": "ascii", "PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done.stderr
     assert r"\xe9" in done.stdout
+    assert "1.000 us" in done.stdout
 
 
 @pytest.mark.slow
