@@ -55,6 +55,8 @@ _NAMED = re.compile(r"[^=:]*UCC_[^=:]*[=:]")
 _SCRIPT_END, _CONF_END = re.compile(r"[\s;]"), re.compile(r"\s+;")
 _QUOTES = ('"', "'")
 _SECTION = re.compile(r"\s*\[([^]]*)\].*")
+#: What a section says of its teams (src/utils/ucc_parser.c), between blanks.
+_KEY = re.compile(r"(?:(?i:vendor)|model)=.+|(?:team_size|ppn|sock|nnodes)=\d+(?:-\d+)?")
 _SIZE = r"(?:[0-9]{1,15}[kmgt]?b?|inf)"
 _RANGE = re.compile(rf"{_SIZE}-{_SIZE}", re.IGNORECASE)
 _SIZE_TEXT = re.compile(r"([0-9]+)([kmgt]?)b?", re.IGNORECASE)
@@ -66,6 +68,7 @@ _DEFAULT = Method("default", "default")
 _WORDS = "neither a collective, a range (0-4k), a memory type, team sizes ([2-8]), a score nor @algorithm"
 _REFUSED = "UCC refuses the whole string with a message and decides by itself"
 _OVERLAPPING = "UCC refuses the whole string, or passes over the later part, with a message"
+_NO_SECTION = "where a setting is in it UCC refuses the file or crashes, and no program starts"
 _NO_FILE = "UCC refuses the file, and no program starts"
 #: As its parser has it (src/utils/ucc_parser.c): a name that is there already ends in an error of the file.
 _TWICE = "UCC refuses a ucc.conf as a whole, and no program starts; of a script that sets it, the later setting acts"
@@ -102,7 +105,7 @@ def read(text: str) -> RulesFile:
         if not line.strip() or line.lstrip().startswith(("#", ";")):
             continue
         faults += _of_form(line, number, conf=conf, named=named)
-        if (heading := _SECTION.fullmatch(line)) is not None:
+        if conf and (heading := _SECTION.fullmatch(line)) is not None:
             section, named = heading[1], False
             continue
         named = named or _NAMED.match(line) is not None
@@ -148,7 +151,11 @@ def _of_form(line: str, number: int, *, conf: bool, named: bool) -> Iterator[Fau
         yield Fault(
             number, "error", f"{text} is indented, which makes it a second value of the setting above", _NO_FILE
         )
-    if not (_SECTION.fullmatch(line) or _SETTING.fullmatch(line)):
+    if conf and (heading := _SECTION.fullmatch(line)):
+        if wrong := [word for word in heading[1].split(" ") if word and not _KEY.fullmatch(word)]:
+            what = f"a section with {wrong[0][:40]!r}, where vendor=, model=, team_size=, ppn=, sock= or nnodes= stand"
+            yield Fault(number, "error", what, _NO_SECTION)
+    elif not _SETTING.fullmatch(line):
         refused = conf and not _NAMED.match(line)
         what = f"{text} is no setting UCC_NAME=VALUE and no section"
         yield Fault(number, "error" if refused else "warning", what, _NO_FILE if refused else "not looked at")

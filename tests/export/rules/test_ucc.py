@@ -165,5 +165,27 @@ def test_the_lines_of_a_ucc_conf_are_read_as_by_ucc(conf: str, *, refused: bool)
     assert algorithms(read, "bcast", 3, [1]) == [SAG]
     effects = [fault.effect for fault in read.faults if fault.severity == "error"]
     assert effects == ["UCC refuses the file, and no program starts"] * refused
-    # Of a script it knows nothing.
-    assert not read_text(f"#!/bin/sh\n{conf.replace('{}', 'UCC_TL_UCP_TUNE')}").errors
+
+
+def test_the_other_lines_of_a_script_are_the_shell_s() -> None:
+    lines = ("[ -d /tmp ] && cd /tmp", "if true; then", "  export UCC_TL_UCP_TUNE=bcast:@1", "  LOG=1", "fi", "")
+    script = read_text("\n".join(lines))
+    assert list(script.decisions) == ["bcast"]
+    assert [(fault.line, fault.effect) for fault in script.faults] == [(n, "not looked at") for n in (1, 2, 4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("section", "wrong"),
+    [
+        ("nnodes=2-4  ppn=1", ""),
+        (" Vendor=intel model=a-b sock=2 team_size=8 ", ""),
+        ("nodes=2", "'nodes=2'"),
+        ("nnodes=2-inf", "'nnodes=2-inf'"),
+        # A segmentation fault of every program.
+        ("nnodes = 2", "'nnodes'"),
+    ],
+)
+def test_sections_of_a_ucc_conf_are_known_by_their_keys(section: str, wrong: str) -> None:
+    faults = read_text(f"[{section}]\nUCC_TL_UCP_TUNE=bcast:@1\n").faults
+    assert [fault.text.partition(",")[0] for fault in faults] == [f"a section with {wrong}"] * bool(wrong)
+    assert all("no program starts" in fault.effect for fault in faults)
