@@ -8,9 +8,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
-from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.measured.map import methods_of
-from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import choose_predictor, left_out
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
@@ -100,9 +98,7 @@ class Slicing:
     def __init__(self, cube: xr.Dataset) -> None:
         self.cube = cube
         times = cube["time"].transpose("method", *SIZES).values
-        rows, columns = (np.asarray(cube[name].values) for name in SIZES)
-        folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
-        self._table = Table(times, rows, columns, folding=folding, incumbent=default_of(methods_of(cube))).measured()
+        self._table = Table.of(cube, times, methods_of(cube))
         table = self._table.common()
         # Sizes that were chosen for what they tell are no judges.
         folds = [] if cube.attrs.get(facet_names.POINTS) == facet_names.ADAPTIVE else left_out(table)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.decisions.function.attributes import SIZE_TITLES, SIZES
+from dashboard.decisions.function.attributes import SIZE_TITLES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Node, Split, Test, default_of
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import APART, Problem
 from dashboard.decisions.measured.slice import Slice
-from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grid import comm_sizes_between
 from dashboard.decisions.surfaces.grow import OF_SCATTER, SLACK, Growing, Table
 from dashboard.decisions.surfaces.judged import FEWEST, Left, choose_predictor, judge_sizes, left_out
@@ -104,10 +103,8 @@ class _Recommending:
     """The trees of one table over the problem's methods, and how they were chosen."""
 
     def __init__(self, problem: Problem, part: Slice, most: int, progress: Progress) -> None:
-        rows, columns = (np.asarray(part.cube[name].values) for name in SIZES)
         methods = tuple(problem.methods[place] for place in part.methods)
-        folding = folding_of(part.cube.attrs.get("collective"), [method.algorithm for method in methods])
-        measured = Table(part.times(), rows, columns, part.weights, folding, default_of(methods)).measured()
+        measured = Table.of(part.cube, part.times(), methods, part.weights)
         table = measured.common()
         self._brought = (measured.message_sizes.size, table.message_sizes.size)
         self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import xarray as xr
 
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.flat import FlatTree
-from dashboard.decisions.function.nodes import Node
+from dashboard.decisions.function.nodes import Method, Node, default_of
 from dashboard.decisions.function.simplify import simplify
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.leaves import LeafSearch
 from dashboard.decisions.grown.optimal.tree import Tree
+from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, shared, weights_between
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, limited_to, scale
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
+from loaders.collectives import COLLECTIVES
 
 LINES = (16, 36)
 """Rows and columns of blocks that trees cut between at first."""
@@ -65,11 +69,25 @@ class Table:
     #: Place of the library's own decision, which is taken where nothing is known unless another method is so much
     #: better at the sizes nearest to it; None: any may be.
     incumbent: int | None = None
+    #: Whether message sizes are blocks for each process, so that sizes of as many bytes in all tell of each other.
+    blocks: bool = False
+
+    @classmethod
+    def of(
+        cls, cube: xr.Dataset, times: FloatArray, methods: Sequence[Method], calls: FloatArray | None = None
+    ) -> Table:
+        """The table of a cube of one number of processes per node, without sizes at which nothing was measured."""
+        collective = str(cube.attrs.get("collective"))
+        folding = folding_of(collective, [method.algorithm for method in methods])
+        blocks = collective in COLLECTIVES and COLLECTIVES[collective].by_block
+        rows, columns = (np.asarray(cube[name].values) for name in SIZES)
+        return cls(times, rows, columns, calls, folding, default_of(methods), blocks).measured()
 
     def surfaces(self, predictor: Predictor = PREDICTORS[0]) -> Surfaces:
         """Surfaces over the times."""
         limited = limited_to(np.isfinite(self.times), self.comm_sizes, self.incumbent)
-        return Surfaces(self.times, self.comm_sizes, self.message_sizes, predictor, self.folding, limited)
+        sizes = self.comm_sizes, self.message_sizes
+        return Surfaces(self.times, *sizes, predictor, self.folding, limited, totals=self.blocks)
 
     def measured(self) -> Table:
         """Without sizes at which nothing was measured."""
@@ -121,7 +139,8 @@ class Growing:
         known = np.isfinite(best)
         percent = np.where(np.isfinite(percent), percent, np.where(known, worst + UNKNOWN, 0.0))
         if table.incumbent is not None and known.any() and not known.all():
-            percent = _carried(percent, known, (self._rows, self._columns), table.incumbent)
+            sizes = self._rows, self._columns
+            percent = _carried(percent, known, sizes, table.incumbent, blocks=table.blocks)
         measured = table.comm_sizes, table.message_sizes
         weights = weights_between((self._rows, self._columns), measured, table.calls)
         weights = shared(weights, surfaces.is_off_kind(self._rows))
@@ -207,23 +226,35 @@ def leaves_of(node: Node) -> int:
     return FlatTree.from_node(node).codes.size - FlatTree.from_node(node).widths.size
 
 
-def _carried(percent: FloatArray, known: BoolArray, sizes: tuple[IntArray, IntArray], incumbent: int) -> FloatArray:
+def _carried(
+    percent: FloatArray, known: BoolArray, sizes: tuple[IntArray, IntArray], incumbent: int, *, blocks: bool
+) -> FloatArray:
     """Penalties where nothing is known: those at the nearest size of the row, else of the nearest row that has any.
 
-    Those of all methods but `incumbent` grow by `CARRIED` points with each doubling between.
+    Of `blocks` also those at the nearest size of other rows to as many bytes in all; the nearer of both counts more.
+    Penalties of all methods but `incumbent` grow by `CARRIED` points with each doubling between.
     """
     rows, columns = (scale(each) / np.log(2) for each in sizes)
     there = np.flatnonzero(known.any(axis=1))
     carried = percent.copy()
     others = np.arange(len(percent)) != incumbent
     for row in np.flatnonzero(~known.all(axis=1)).tolist():
-        nearest = there[np.abs(rows[there] - rows[row]).argmin()]
-        measured, open_cells = np.flatnonzero(known[nearest]), np.flatnonzero(~known[row])
-        away = np.abs(columns[open_cells][:, None] - columns[measured])
-        at = away.argmin(axis=1)
-        doublings = away.min(axis=1) + abs(rows[nearest] - rows[row])
-        there_percent = percent[:, nearest, measured[at]] + others[:, None] * CARRIED * doublings
-        carried[:, row, open_cells] = there_percent - there_percent.min(axis=0)
+        open_cells = np.flatnonzero(~known[row])
+        beside = there[[np.abs(rows[there] - rows[row]).argmin()]]
+        sums, shares = np.zeros(carried[:, row, open_cells].shape), np.zeros(open_cells.size)
+        for candidates, slope in ((beside, 0), (there[there != row], 1))[: 1 + blocks]:
+            away, near_percent = np.full(open_cells.size, np.inf), np.zeros(sums.shape)
+            for other in candidates:
+                measured = np.flatnonzero(known[other])
+                gap = np.abs((columns[open_cells] - slope * (rows[other] - rows[row]))[:, None] - columns[measured])
+                doublings = gap.min(axis=1) + np.abs(rows[other] - rows[row])
+                nearest = percent[:, other, measured[gap.argmin(axis=1)]]
+                near_percent, away = np.where(doublings < away, nearest, near_percent), np.minimum(doublings, away)
+            if candidates.size:
+                near_percent = near_percent + others[:, None] * CARRIED * away
+                sums += (near_percent - near_percent.min(axis=0)) / away
+                shares += 1 / away
+        carried[:, row, open_cells] = sums / shares
     return carried
 
 

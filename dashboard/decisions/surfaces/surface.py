@@ -100,6 +100,8 @@ class Surfaces:
         told apart; None: they are as all others, as for a campaign that will measure them.
     limited
         As of `surfaces.lines.limited_to`; None: worked out of the times.
+    totals
+        Whether times that nothing else tells are told by sizes of as many bytes in all, processes times message size.
 
     Attributes
     ----------
@@ -111,7 +113,8 @@ class Surfaces:
     -----
     Times are interpolated log-log linearly, first along the message size, then along the communicator size. A method
     is known between the sizes it was measured at, and beyond those of all methods: where others were measured and it
-    was not, beside or beyond its own, it cannot be told to run there at all.
+    was not, beside or beyond its own, it cannot be told to run there at all. With `totals` sizes between which it is
+    known may be of as many bytes in all: of blocks for each process larger communicators are measured at smaller ones.
     """
 
     def __init__(
@@ -122,12 +125,14 @@ class Surfaces:
         predictor: Predictor = PREDICTORS[0],
         folding: BoolArray | None = None,
         limited: IntArray | None = None,
+        *,
+        totals: bool = False,
     ) -> None:
         self.comm_sizes, self.message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         with np.errstate(invalid="ignore"):
             self._logs = np.log(times)
         self._measured = np.isfinite(self._logs)
-        self._predictor = predictor
+        self._predictor, self._totals = predictor, totals
         self._limited = limited_to(self._measured, self.comm_sizes) if limited is None else limited
         self.kinds = [ALIKE] * len(times)
         self._groups = list(self._by_rows())
@@ -224,8 +229,40 @@ class Surfaces:
             # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
             logs[own] = np.where(beyond > 0, np.clip(expected, last, last + beyond), expected)
             logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
+        if self._totals and self.message_sizes.size > 1:
+            self._along_totals(logs, comm_sizes, message_sizes)
         self._fold(logs, comm_sizes, message_sizes)
         return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, factors or self.factors))
+
+    def _along_totals(self, logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> None:
+        """Put in what sizes of as many bytes in all tell of methods of which nothing else does."""
+        known, asked = scale(self.comm_sizes), scale(comm_sizes)
+        for rows, methods in self._groups:
+            unknown = np.isnan(logs[methods]) & self._runs(rows, methods, comm_sizes)[:, :, None]
+            if not unknown.any():
+                continue
+            ends = []
+            for beside, order in ((1, rows), (-1, rows[::-1])):
+                at, end = np.full((2, *unknown.shape), np.nan)
+                for row in order:
+                    times = self._within_row(methods, row, scale(message_sizes) + (asked - known[row])[:, None])
+                    near = np.isfinite(times) & (beside * (asked - known[row]) > 0)[:, None]
+                    at, end = np.where(near, known[row], at), np.where(near, times, end)
+                ends.append((at, end))
+            (low, start), (high, end) = ends
+            with np.errstate(invalid="ignore"):
+                times = start + (asked[:, None] - low) / (high - low) * (end - start)
+            logs[methods] = np.where(unknown, times, logs[methods])
+
+    def _within_row(self, methods: IntArray, row: int, asked: FloatArray) -> FloatArray:
+        """Times between a row's own sizes, at logarithms of message sizes ``(comm_size, message_size)``; else NaN."""
+        sizes = scale(self.message_sizes)
+        upper = np.clip(np.searchsorted(sizes, asked), 1, sizes.size - 1)
+        share = (asked - sizes[upper - 1]) / (sizes[upper] - sizes[upper - 1])
+        values, unknown = self._values[methods, row], ~self._known[methods, row]
+        lost = np.abs(1 - share) * unknown[:, upper - 1] + np.abs(share) * unknown[:, upper]
+        inside = (lost < _SLACK) & (np.abs(share - 0.5) < 0.5 + _SLACK)
+        return np.where(inside, (1 - share) * values[:, upper - 1] + share * values[:, upper], np.nan)
 
     def _fold(self, logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> None:
         """Put in what methods that fold take off powers of two, where nothing but these was measured."""
@@ -254,6 +291,12 @@ class Surfaces:
 
     def _reached(self, rows: IntArray, methods: IntArray, wanted: IntArray, across: FloatArray) -> BoolArray:
         """Where a method is known: ``(method, comm_size, message_size)``."""
+        unknown = np.where(self._known[np.ix_(methods, rows)], 0.0, 1.0)
+        lost = weighed(np.abs(across), weighed(np.abs(between(self.comm_sizes[rows], wanted)), unknown, 1), 2)
+        return np.asarray((lost < _SLACK) & self._runs(rows, methods, wanted)[:, :, None])
+
+    def _runs(self, rows: IntArray, methods: IntArray, wanted: IntArray) -> BoolArray:
+        """At which communicator sizes a method may run at all: ``(method, comm_size)``."""
         sizes, every = self.comm_sizes[rows], self.comm_sizes
         runs = np.ones((methods.size, wanted.size), dtype=np.bool_)
         for kind, limits in zip(KINDS[1:], self._limited[:, methods], strict=True):
@@ -262,9 +305,7 @@ class Surfaces:
             runs &= wanted >= sizes[0]
         if sizes[-1] < every[-1]:
             runs &= wanted <= sizes[-1]
-        unknown = np.where(self._known[np.ix_(methods, rows)], 0.0, 1.0)
-        lost = weighed(np.abs(across), weighed(np.abs(between(sizes, wanted)), unknown, 1), 2)
-        return np.asarray((lost < _SLACK) & runs[:, :, None])
+        return runs
 
     @cached_property
     def factors(self) -> tuple[float, float]:

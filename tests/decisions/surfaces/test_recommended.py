@@ -103,6 +103,19 @@ def test_where_nothing_was_measured_the_library_decides_but_near_sizes_where_ano
     assert recommended(Problem.of(own)).predict(2, MESSAGE).tolist() == [1] * MESSAGE.size
 
 
+@pytest.mark.parametrize(("collective", "chosen"), [("scatter", "ring"), ("bcast", "chain")])
+def test_of_blocks_a_cliff_at_as_many_bytes_in_all_is_one_where_nobody_measured(collective: str, chosen: str) -> None:
+    """The second method takes ten times as long from 64 KiB in all on; at 64 processes only less was measured."""
+    comm, message = np.array([2, 8, 16, 32, 64]), 2 ** np.arange(4, 16)
+    in_all = np.outer(comm, message)
+    times = 1e-6 * in_all * np.stack([3.0 + 0 * in_all, 2.0 + 0 * in_all, np.where(in_all < 2**16, 1.0, 10.0)])
+    times[:, in_all > 2**17] = np.nan
+    times[:, -1, message >= 2**10] = np.nan
+    cube = named(cube_of(times, comm, message), ["default", "ring", "chain"]).assign_attrs(collective=collective)
+    decision = recommended(Problem.of(cube))
+    assert decision.methods[int(decision.predict(64, 2048))].label == chosen
+
+
 def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> None:
     cube = by_kind()
     times = cube["time"].values.copy()

@@ -43,6 +43,25 @@ def test_beyond_the_longest_messages_bytes_decide_at_most() -> None:
     assert np.allclose(np.exp(beyond), times[:, :, -1:] * np.array([[2, 8], [1, 1]])[:, None])
 
 
+def test_sizes_of_as_many_bytes_in_all_tell_where_nothing_else_does() -> None:
+    """Up to 1 KiB in all: of 64 B at 16 processes the sizes beside tell nothing, but 128 B at 8 and 32 B at 32 do."""
+    comm, message = np.array([8, 32, 128]), np.array([8, 32, 128])
+    in_all = np.outer(comm, message)
+    times = np.stack([1e-9 * in_all * comm[:, None] ** 0.5, 1e-9 * in_all])
+    times[:, in_all > 1024] = np.nan
+    times[1, -1] = np.nan
+    plain, by_totals = (Surfaces(times, comm, message, totals=totals) for totals in (False, True))
+    wanted = np.array([4, 16, 20, 64]), np.array([10, 16, 48, 64])
+    before, logs = (surfaces.at(*wanted).log_time for surfaces in (plain, by_totals))
+    told = np.isnan(before) & np.isfinite(logs)
+    # Of 640 B in all at 64 processes no smaller messages were measured at 128, and of 1,280 B in all none at all.
+    assert told[0].tolist() == [[False] * 4, [False, False, True, True], [False, False, True, False], [0, 1, 0, 0]]
+    assert told[1].tolist() == [*told[0].tolist()[:3], [False] * 4]
+    exact = 1e-9 * np.outer(*wanted) * np.stack([wanted[0][:, None] ** 0.5 * np.ones(4), np.ones((4, 4))])
+    assert np.exp(logs[told]) == pytest.approx(exact[told])
+    assert np.array_equal(logs[~told], before[~told], equal_nan=True)
+
+
 @given(st.integers(0, 4))
 def test_at_measured_sizes_plain_surfaces_are_the_measurements(seed: int) -> None:
     times = np.random.default_rng(seed).lognormal(size=(3, COMM.size, MESSAGE.size))
