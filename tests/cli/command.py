@@ -1,6 +1,7 @@
 """The command run by tests, and what it answered."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,18 @@ class Answer:
 
 
 Run = Callable[..., Answer]
+
+
+def following(err: str) -> list[str]:
+    """Words of the one command that is said to come next, as a shell takes them; none where none is said."""
+    lines = [line.partition("next: ")[2] for line in err.splitlines() if "next: " in line]
+    if not lines:
+        return []
+    (line,) = lines
+    shell = ["sh", "-c", f"printf '%s\\n' {line}"]
+    program, *words = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert program == "colltune"
+    return words
 
 
 def assert_one_clear_line(answer: Answer, *words: str) -> None:

@@ -1,10 +1,8 @@
 """What comes next: one line that can be typed as it stands, and leads from files to a proof."""
 
 import argparse
-import json
 import shutil
-import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +10,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.launchers import site
@@ -23,93 +20,93 @@ from dashboard.commands.following import _after_bench as after_bench
 from dashboard.commands.following import say_following
 from dashboard.commands.options import parse
 from loaders import RunWriter, save_results
-from tests.cli.command import Run
+from tests.cli.command import Run, following
 from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, opposed_cubes
 
+Next = Callable[..., list[str]]
 
-def following(err: str) -> list[str]:
-    (line,) = (line for line in err.splitlines() if line.startswith("colltune: next: "))
-    shell = ["sh", "-c", f"printf '%s\\n' {line.removeprefix('colltune: next: ')}"]
-    words = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert words[0] == "colltune"
-    return words[1:]
+
+@pytest.fixture
+def after(done: Run) -> Next:
+    """Run the command to its success; what it says that comes next."""
+    return lambda *words: following(done(*words).err)
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Next:
+    """What is said to come after a command of these arguments, which is not run."""
+
+    def said(args: argparse.Namespace) -> list[str]:
+        say_following(args)
+        return following(capsys.readouterr().err)
+
+    return said
 
 
 @pytest.mark.slow
 def test_each_line_that_is_said_can_be_typed_until_the_rules_are_linted(
-    bcast_files: Sequence[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    bcast_files: Sequence[Path], tmp_path: Path, after: Next, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files = [str(file) for file in bcast_files if "__seg0" in file.name]
     words, gone = ["info", *files, "--pattern", FAST_ETHERNET_PATTERN], []
     while words[0] != "prove":
         gone.append(words[0])
-        assert cli.main(words) == 0
-        words = following(capsys.readouterr().err)
+        words = after(*words)
     assert gone == ["info", "map", "decide", "export", "lint"]
     assert words == ["prove", "bcast.conf"]
 
 
 def test_many_files_are_named_by_what_a_shell_makes_of_a_wildcard(
-    bcast_files: Sequence[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bcast_files: Sequence[Path], tmp_path: Path, done: Run
 ) -> None:
     folder = tmp_path / "my files"
     folder.mkdir()
     files = [Path(shutil.copy(file, folder)) for file in bcast_files]
     reading = ["--pattern", FAST_ETHERNET_PATTERN]
-    assert cli.main(["info", *map(str, files), *reading]) == 0
-    said = capsys.readouterr().err
+    said = done("info", *files, *reading).err
     assert f"'{folder}/bcast__'*" in said
     assert sorted(following(said)[1 : 1 + len(files)]) == sorted(map(str, files))
     # No wildcard stands for all but one of them.
-    assert cli.main(["info", *map(str, files[:-1]), *reading]) == 0
-    assert following(capsys.readouterr().err)[1 : len(files)] == list(map(str, files[:-1]))
+    assert following(done("info", *files[:-1], *reading).err)[1 : len(files)] == list(map(str, files[:-1]))
 
 
 def test_a_program_that_reads_the_answer_is_told_nothing_more(colltune: Run, bcast_files: Sequence[Path]) -> None:
     assert "next:" not in colltune("map", *bcast_files, "--json").err
 
 
-def test_the_tree_that_was_shown_is_the_one_that_is_exported(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["decide", str(results), "-c", "reduce", "--max-depth", "2", "--tolerance", "5"]) == 0
-    said = following(capsys.readouterr().err)
+def test_the_tree_that_was_shown_is_the_one_that_is_exported(results: Path, after: Next) -> None:
+    said = after("decide", results, "-c", "reduce", "--max-depth", 2, "--tolerance", 5)
     assert said[:4] == ["export", str(results), "-c", "reduce"]
     assert "--tree quadtree --max-depth 2 --tolerance 5" in " ".join(said)
 
 
-def test_the_file_is_judged_over_results_that_do_not_say_their_collective(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_file_is_judged_over_results_that_do_not_say_their_collective(tmp_path: Path, after: Next) -> None:
     table = tmp_path / "times.csv"
     sizes = [(comm_size, message_size) for comm_size in (4, 8) for message_size in (8, 512)]
     rows = [("linear", *size, 1e-6 * size[1]) for size in sizes] + [("binomial", *size, 6e-5) for size in sizes]
     lines = ["algorithm,comm_size,message_size,time", *(",".join(map(str, row)) for row in rows)]
     table.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    words = ["-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", str(tmp_path / "o.conf")]
-    assert cli.main(["export", str(table), *words, "--allow-loss", "1000"]) == 0
-    following_words = following(capsys.readouterr().err)
-    assert following_words[-2:] == ["-c", "bcast"]
-    assert cli.main(following_words) == 0
+    how = ["-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", tmp_path / "o.conf"]
+    words = after("export", table, *how, "--allow-loss", 1000)
+    assert words[-2:] == ["-c", "bcast"]
+    after(*words)
 
 
 def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, after: Next, told: Next
 ) -> None:
     tuned, han = tmp_path / "nodes.conf", tmp_path / "nodes-han.conf"
     han.write_text("1\n7\n1\n2\n1\n1\n1\n0 tuned\n", encoding="utf-8")
-    assert cli.main(["lint", str(han)]) == 0
-    assert "next:" not in capsys.readouterr().err
+    assert after("lint", han) == []
     tuned.write_text("1\n7\n1\n2\n1\n0 6 0 0\n", encoding="utf-8")
     both = ["lint", str(tuned), "--han", str(han)]
     for file in (tuned, han):
-        assert cli.main(["lint", str(file)]) == 0
-        assert following(capsys.readouterr().err) == both
-    assert cli.main(both) == 0
-    assert following(capsys.readouterr().err) == ["prove", *both[1:]]
+        assert after("lint", file) == both
+    assert after(*both) == ["prove", *both[1:]]
     # Proven alone, as on one node, what comes next is for both.
-    say_following(parse(["prove", str(tuned)]))
-    assert following(capsys.readouterr().err) == ["tune-check", *both[1:]]
+    assert told(parse(["prove", str(tuned)])) == ["tune-check", *both[1:]]
 
 
 @pytest.mark.parametrize(
@@ -122,54 +119,47 @@ def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
     ],
 )
 def test_what_was_decided_is_exported_for_the_library_that_was_measured(
-    library: str, written: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    library: str, written: list[str], tmp_path: Path, after: Next
 ) -> None:
     table = tmp_path / "times.csv"
     rows = [f"bcast,{name},4,{size},{time},{library}" for name, time in (("a", 1e-6), ("b", 2e-6)) for size in (1, 64)]
     table.write_text("\n".join(["collective,algorithm,comm_size,message_size,time,library", *rows]))
-    assert cli.main(["decide", str(table), "-c", "bcast", "--tree", "exact"]) == 0
-    assert following(capsys.readouterr().err)[-3:] == written
+    decide = ("decide", table, "-c", "bcast", "--tree", "exact")
+    assert after(*decide)[-3:] == written
     # Of a single method there is nothing to choose.
     table.write_text("\n".join(["collective,algorithm,comm_size,message_size,time,library", *rows[:2]]))
-    assert cli.main(["decide", str(table), "-c", "bcast", "--tree", "exact"]) == 0
-    assert "next:" not in capsys.readouterr().err
+    assert after(*decide) == []
 
 
 def test_what_was_decided_across_nodes_is_exported_with_the_rules_of_han(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, after: Next, colltune: Run
 ) -> None:
     run = tmp_path / "results.jsonl"
     with RunWriter(run, {"library": "Open MPI", "library_version": "5.0.11", "nodes": 4}) as writer:
         for name, time in (("default", 3e-6), ("han", 2e-6), ("binomial", 1e-6)):
             point = {"collective": "bcast", "algorithm": name, "comm_size": 8, "message_size": 64, "ppn": 2}
             writer.append({**point, "component": "tuned" if name == "binomial" else "han", "samples": [time]})
-    assert cli.main(["decide", str(run), "-c", "bcast", "--tree", "exact"]) == 0
-    words = following(capsys.readouterr().err)
-    assert words[-3:] == ["openmpi-nodes", "-o", "bcast.conf"]
-    assert cli.main([*words[:-1], str(tmp_path / words[-1])]) == 0
-    assert (tmp_path / "bcast-han.conf").exists()
-    assert "HAN answers before" not in capsys.readouterr().err
-    words[words.index("openmpi-nodes")] = "openmpi"
-    cli.main([*words[:-1], str(tmp_path / words[-1])])
-    assert "HAN answers before these rules, which act where it is switched off" in capsys.readouterr().err
+    *words, to, _, file = after("decide", run, "-c", "bcast", "--tree", "exact")
+    assert (to, file) == ("openmpi-nodes", "bcast.conf")
+    both = colltune(*words, to, "-o", tmp_path / file)
+    assert (both.status, (tmp_path / "bcast-han.conf").exists()) == (0, True)
+    assert "HAN answers before" not in both.err
+    alone = colltune(*words, "openmpi", "-o", tmp_path / file)
+    assert "HAN answers before these rules, which act where it is switched off" in alone.err
 
 
-def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, after: Next) -> None:
     run = tmp_path / "results.jsonl"
     with RunWriter(run, {"library": "Open MPI"}) as writer:
         for name, further in (("binomial", {"parameters": {"provider": "own"}}), ("chain", {})):
             point = {"collective": "bcast", "algorithm": name, "comm_size": 4, "message_size": 64, **further}
             writer.append({**point, "samples": [1e-6 if further else 2e-6]})
-    assert cli.main(["decide", str(run), "-c", "bcast", "--tree", "exact"]) == 0
-    assert following(capsys.readouterr().err)[-3:] == ["preload", "-o", "bcast.c"]
+    assert after("decide", run, "-c", "bcast", "--tree", "exact")[-3:] == ["preload", "-o", "bcast.c"]
 
 
-def test_after_a_ping_pong_there_is_nothing_to_export(
-    fast_ethernet_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [str(file) for file in fast_ethernet_files if "pt2pt" in file.name]
-    assert cli.main(["decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "--tree", "exact"]) == 0
-    assert "next:" not in capsys.readouterr().err
+def test_after_a_ping_pong_there_is_nothing_to_export(fast_ethernet_files: Sequence[Path], after: Next) -> None:
+    files = [file for file in fast_ethernet_files if "pt2pt" in file.name]
+    assert after("decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "--tree", "exact") == []
 
 
 def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None:
@@ -225,15 +215,14 @@ def test_a_job_that_will_not_start_is_cancelled_and_asked_for_otherwise(
     assert capsys.readouterr().err == ""
 
 
-def test_what_was_planned_alone_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_planned_alone_is_run(tmp_path: Path, after: Next) -> None:
     Campaign.create(tmp_path, Plan(2, {"bcast": (Method("a"),)}, (2,), (8,)))
-    assert cli.main(["bench", "status", str(tmp_path)]) == 0
-    assert following(capsys.readouterr().err) == ["bench", "run", str(tmp_path)]
+    assert after("bench", "status", tmp_path) == ["bench", "run", str(tmp_path)]
 
 
 @pytest.mark.parametrize("jobs", [2, 12])
 def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
-    tmp_path: Path, jobs: int, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, jobs: int, told: Next, done: Run
 ) -> None:
     campaign = Campaign.create(tmp_path, Plan(16, {"bcast": (Method("a"),)}, tuple(range(2, 2 + jobs)), (8,)))
     for number, size in enumerate(campaign.plan().comm_sizes):
@@ -243,88 +232,70 @@ def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
     # Of an adaptive campaign not all points of its plan are measured.
     ended = {"state": "finished", "reason": "", "measured": jobs, "refused": 0, "points": 20}
     for order in ("submit", "status"):
-        say_following(argparse.Namespace(command="bench", order=order, folder=str(tmp_path), ended=ended))
-        words = following(capsys.readouterr().err)
+        words = told(argparse.Namespace(command="bench", order=order, folder=str(tmp_path), ended=ended))
         assert sorted(words[1:]) == sorted(map(str, campaign.result_files()))
-    assert cli.main([*words, "--json"]) == 0
+    done(*words, "--json")
 
 
-def test_a_check_of_methods_leads_into_no_folder_that_may_hold_another_tuning(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    say_following(parse(["check-methods", "-c", "reduce", "--algorithm", "chain"]))
-    assert capsys.readouterr().err == ""
+def test_a_check_of_methods_leads_into_no_folder_that_may_hold_another_tuning(told: Next) -> None:
+    assert told(parse(["check-methods", "-c", "reduce", "--algorithm", "chain"])) == []
 
 
-def test_rules_are_proven_and_checked_with_the_ranks_that_were_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rules_are_proven_and_checked_with_the_ranks_that_were_asked_for(told: Next) -> None:
     how = ["--ranks", "4", "--site", "site.toml", "--ppn", "2"]
     words = ["tune-check", "bcast.conf", *how, "--folder", "checked"]
     for given in ([*words, "--drop-slower", "-o", "kept.conf"], words):
-        say_following(argparse.Namespace(**vars(parse(given)), slower=1))
-        said = following(capsys.readouterr().err)
+        said = told(argparse.Namespace(**vars(parse(given)), slower=1))
         assert all(word in said for word in how)
         parse(said)
     # Where nothing is slower there is nothing to drop.
-    say_following(argparse.Namespace(**vars(parse(words)), slower=0))
-    assert "next" not in capsys.readouterr().err
-    say_following(parse(["prove", "kept.conf", *how]))
-    assert following(capsys.readouterr().err) == ["tune-check", "kept.conf", *how]
+    assert told(argparse.Namespace(**vars(parse(words)), slower=0)) == []
+    assert told(parse(["prove", "kept.conf", *how])) == ["tune-check", "kept.conf", *how]
 
 
 def test_of_a_table_of_times_models_predict_by_the_lines_that_are_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Run, after: Next
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(FAST_ETHERNET / "pointtopoint.csv", "net.csv")
     predict = ["model", "predict", "-c", "bcast", "--algorithm", "linear", "--model", "hockney", "--comm-size", "4"]
-    assert cli.main([*predict, "--message-size", "8", "--parameters", "net.csv"]) == 2
-    remedy = capsys.readouterr().err.strip().rpartition("colltune ")[2]
+    remedy = refused(*predict, "--message-size", 8, "--parameters", "net.csv").err.strip().rpartition("colltune ")[2]
     assert remedy == "model parameters net.csv -o net.json"
-    assert cli.main(remedy.split()) == 0
-    words = following(capsys.readouterr().err)
+    words = after(*remedy.split())
     assert words[:2] == ["model", "predict"]
-    assert cli.main(words) == 0
+    after(*words)
 
 
-def test_what_a_decision_is_judged_by_is_said_again(
-    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_decision_is_judged_by_is_said_again(results: Path, tmp_path: Path, after: Next) -> None:
     calls, rules = tmp_path / "calls.csv", tmp_path / "bcast.conf"
     calls.write_text("collective,comm_size,message_size,calls\nbcast,2,8,1\n")
     judged = ["--without-outliers", "--keep-doubtful", "--weights", str(calls)]
-    words = ["-c", "bcast", "--tree", "exact", *judged]
-    assert cli.main(["export", str(results), *words, "--to", "openmpi", "-o", str(rules), "--allow-loss", "1000"]) == 0
-    assert following(capsys.readouterr().err) == ["lint", str(rules), "--over", str(results), "-c", "bcast", *judged]
+    words = ["-c", "bcast", "--tree", "exact", *judged, "--to", "openmpi", "-o", rules, "--allow-loss", 1000]
+    said = after("export", results, *words)
+    assert said == ["lint", str(rules), "--over", str(results), "-c", "bcast", *judged]
 
 
-def test_one_tree_for_several_collectives_is_exported_as_one(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["-c", "bcast", "-c", "reduce", "--combined", "--tree", "cart"]
-    assert cli.main(["decide", str(results), *words]) == 0
-    said = following(capsys.readouterr().err)
+def test_one_tree_for_several_collectives_is_exported_as_one(results: Path, after: Next) -> None:
+    said = after("decide", results, "-c", "bcast", "-c", "reduce", "--combined", "--tree", "cart")
     assert said[2:6] == ["-c", "bcast,reduce", "--combined", "--tree"]
 
 
-def test_the_processes_per_node_are_said_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_processes_per_node_are_said_again(tmp_path: Path, after: Next) -> None:
     results = tmp_path / "results.nc"
     time = np.random.default_rng(1).uniform(1, 2, (2, 3, 3, 2))
     save_results(xr.DataTree.from_dict({"/bcast": cube_of(time, [2, 4, 8], [8, 64, 512])}), results)
     for words in (["map"], ["decide", "--tree", "exact"]):
-        assert cli.main([words[0], str(results), "--ppn", "2", *words[1:]]) == 0
-        assert "--ppn 2" in " ".join(following(capsys.readouterr().err))
+        assert "--ppn 2" in " ".join(after(words[0], results, "--ppn", 2, *words[1:]))
 
 
-def test_processes_per_node_that_the_files_do_not_tell_are_said_again(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["info", str(results), "--ppn", "2"]) == 0
-    words = following(capsys.readouterr().err)
+def test_processes_per_node_that_the_files_do_not_tell_are_said_again(results: Path, after: Next) -> None:
+    words = after("info", results, "--ppn", 2)
     assert words[0] == "map"
-    assert cli.main(words) == 0
-    assert following(capsys.readouterr().err)[-2:] == ["--ppn", "2"]
+    assert after(*words)[-2:] == ["--ppn", "2"]
 
 
 def test_rules_are_judged_at_the_processes_per_node_that_they_were_written_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: Next, done: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save_results(xr.DataTree.from_dict(opposed_cubes()), Path("results.nc"))
@@ -332,30 +303,23 @@ def test_rules_are_judged_at_the_processes_per_node_that_they_were_written_for(
     ucc = ["--name", "linear=knomial", "--name", "binomial=sag_knomial"]
     intel = ["--name", "linear=binomial", "--name", "binomial=ring"]
     for target, further in {"openmpi": [], "mpich": ["--base", "5.0"], "ucc": ucc, "intel": intel}.items():
-        assert cli.main(["export", "results.nc", *words, "--to", target, "-o", target, *further]) == 0
-        judged = following(capsys.readouterr().err)
+        judged = after("export", "results.nc", *words, "--to", target, "-o", target, *further)
         assert judged == ["lint", target, "--over", "results.nc", "-c", "bcast", "--ppn", "2"]
-        assert cli.main([*judged, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["penalty"]
+        assert done(*judged, "--json").json["penalty"]
 
 
 @pytest.mark.parametrize("order", [["map"], ["compare", "--trees", "exact"], ["frontier", "--family", "exact"]])
-def test_what_was_made_of_the_measurements_is_said_again(
-    results: Path, order: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_made_of_the_measurements_is_said_again(results: Path, order: list[str], after: Next) -> None:
     treated = ["--tolerance", "5", "--statistical", "0.05", "--without", "linear"]
-    assert cli.main([order[0], str(results), "-c", "bcast", *order[1:], *treated]) == 0
-    assert following(capsys.readouterr().err) == ["decide", str(results), "-c", "bcast", *treated]
+    said = after(order[0], results, "-c", "bcast", *order[1:], *treated)
+    assert said == ["decide", str(results), "-c", "bcast", *treated]
 
 
-def test_trees_of_models_are_exported_with_their_parameters(
-    bcast_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [str(file) for file in bcast_files if "binomial" in file.name]
+def test_trees_of_models_are_exported_with_their_parameters(bcast_files: Sequence[Path], after: Next) -> None:
+    files = [file for file in bcast_files if "binomial" in file.name]
     words = ["--tree", "model", "--model", "hockney", "--parameters", "grig-tcp"]
-    assert cli.main(["decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "-c", "bcast", *words]) == 0
-    said = " ".join(following(capsys.readouterr().err))
-    assert "--tree model --model hockney --parameters grig-tcp" in said
+    said = after("decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "-c", "bcast", *words)
+    assert " ".join(words) in " ".join(said)
 
 
 def test_a_job_of_slurm_that_failed_may_be_asked_for_otherwise(

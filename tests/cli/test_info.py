@@ -1,7 +1,6 @@
 """``colltune info``: what the files hold."""
 
 import itertools
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,14 +9,8 @@ import pytest
 import xarray as xr
 
 from loaders import RunWriter, open_results, save_results
-from tests.cli.command import Answer, Run
+from tests.cli.command import Run, following
 from tests.cubes import cube_of
-
-
-def advised(answer: Answer) -> list[str]:
-    """Words of the command that an answer says comes next."""
-    (line,) = [line for line in answer.err.splitlines() if "next: colltune " in line]
-    return shlex.split(line.partition("next: colltune ")[2])
 
 
 def test_info_tells_files_coverage_and_noise(colltune: Run, bcast_files: Sequence[Path]) -> None:
@@ -67,7 +60,7 @@ def test_a_table_without_message_sizes_is_read_as_the_command_that_is_printed_sa
 ) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("collective,algorithm,np,length,time_us\nbcast,a,4,8,10\n")
-    words = advised(colltune("info", table))
+    words = following(colltune("info", table).err)
     answer = colltune(*(word.replace("THEIRS", "length") for word in words), "--json")
     assert answer.json["collectives"]["bcast"]["message_size"] == [8]
 
@@ -78,7 +71,7 @@ def test_tables_that_are_named_after_barrier_are_read_as_the_command_that_is_pri
 ) -> None:
     for name in names:
         (tmp_path / name).write_text(f"Algorithm,Processes,Latency(us)\n{name},2,0.5\n{name},4,0.75\n")
-    answer = colltune(*advised(colltune("info", tmp_path)), "--json")
+    answer = colltune(*following(colltune("info", tmp_path).err), "--json")
     assert answer.json["collectives"]["barrier"]["measured"] == 2 * len(names)
 
 
@@ -86,7 +79,7 @@ def test_a_file_that_prints_no_message_sizes_and_has_no_columns_is_read_as_the_c
     colltune: Run, shared: Path
 ) -> None:
     file = shared / "data" / "samples" / "skampi4" / "ompi-users-2006__alltoall_mpich127.txt"
-    answer = colltune(*advised(colltune("info", file)), "--json")
+    answer = colltune(*following(colltune("info", file).err), "--json")
     assert answer.json["collectives"]["alltoall"]["message_size"] == [1024]
 
 
@@ -162,7 +155,7 @@ def test_a_newcomer_is_led_from_a_folder_to_a_map_by_the_commands_that_are_print
     seen = []
     while command[0] == "info" and len(seen) < 4:
         seen.append(colltune(*command))
-        command = advised(seen[-1])
+        command = following(seen[-1].err)
     assert command[0] == "map"
     assert "5 files: 4 osu, 1 no results" in seen[0].out
     assert command[command.index("--select") + 1] == "device=CUDA"
@@ -189,7 +182,7 @@ def test_files_whose_names_say_what_is_lacking_are_never_averaged_by_a_newcomer(
         file.write_text(f"# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   {time}\n")
     command = ["info", str(tmp_path)]
     for _ in range(4):
-        command = advised(colltune(*command))
+        command = following(colltune(*command).err)
     assert command[0] == "decide"
     assert command[command.index("--select") + 1] == select
     table = colltune("map", *command[1:], "--json").json["time"]
