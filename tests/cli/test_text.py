@@ -7,28 +7,7 @@ import pytest
 
 from dashboard.commands import text as cli_text
 from dashboard.decisions import decision_map
-from dashboard.domain.units import format_bytes
 from tests.cubes import synthetic_cube
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (1, "1 B"),
-        (1023, "1,023 B"),
-        (1024, "1 KiB"),
-        (1448, "1,448 B"),
-        (1536, "1.5 KiB"),
-        (65536, "64 KiB"),
-        (393216, "384 KiB"),
-        (1000000, "1,000,000 B"),
-        (3 << 19, "1.5 MiB"),
-        (1 << 34, "16 GiB"),
-    ],
-)
-def test_sizes_keep_every_byte(count: int, text: str) -> None:
-    assert format_bytes(count) == text
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,6 @@ def test_results_of_several_systems_need_a_choice(colltune: Run, shared: Path) -
         (["compare", "x"], ["--trees"]),
         (["decide", "x", "--tree", "bush"], ["bush", "quadtree"]),
         (["decide", "x", "--tree", "exact", "--max-depth", "3"], ["exact", "--max-depth"]),
-        (["export", "x", "--to", "fortran"], ["fortran", "json"]),
         (["convert", "x", "-o", "y.xlsx"], ["y.xlsx", ".nc"]),
         (["convert", "x", "-o", "y.nc", "--column", "time"], ["time", "OURS=THEIRS"]),
         (["serve", "--port", "99999"], ["--port", "65535"]),

@@ -32,6 +32,7 @@ from dashboard.domain.units import (
         (1536, "1.5 KiB"),
         (4096, "4 KiB"),
         (393_216, "384 KiB"),
+        (1_000_000, "1,000,000 B"),
         (16 << 20, "16 MiB"),
         (3 << 29, "1.5 GiB"),
         (math.inf, "any size"),

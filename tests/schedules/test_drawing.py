@@ -8,6 +8,7 @@ import pytest
 from dashboard.schedules import ALL, Algorithm, Call, ScheduleError, schedule
 from dashboard.schedules.drawing import graph_svg, messages, movement_svg, places, ways_of
 from dashboard.schedules.movement import movement
+from dashboard.schedules.rank import RECEIVE, SEND
 from dashboard.schedules.steps import steps
 
 VECTORS = ("bcast", "reduce", "allreduce", "scan", "exscan")
@@ -83,11 +84,14 @@ def test_trees_are_drawn_as_trees() -> None:
 def test_messages_have_one_step_at_both_ends_and_ranks_one_message_at_a_time() -> None:
     for algorithm in ("linear", "pipeline", "binomial", "binary", "split_binary", "k_chain"):
         made = schedule(Call("bcast", 9, 12, root=4), algorithm, segment_size=4)
-        rounds = steps(made)
-        for program, rank in zip(made.programs, rounds, strict=True):
-            for kind in (0, 1):
-                when = [step for row, step in zip(program.rows.tolist(), rank, strict=True) if row[0] == kind]
-                assert len(set(when)) == len(when)
+        sent, received = set(), set()
+        for rank, (program, rounds) in enumerate(zip(made.programs, steps(made), strict=True)):
+            rows = [(*row[:3], step) for row, step in zip(program.rows.tolist(), rounds, strict=True)]
+            sent |= {(rank, peer, tag, step) for kind, peer, tag, step in rows if kind == SEND}
+            received |= {(peer, rank, tag, step) for kind, peer, tag, step in rows if kind == RECEIVE}
+        assert sent == received
+        for side in (0, 1):
+            assert len({(each[side], each[3]) for each in sent}) == len(sent) == len(made.messages)
     assert [step for *_, step in messages(schedule(Call("bcast", 8, 1), "binomial"))] == [1, 2, 2, 3, 3, 3, 3]
 
 
