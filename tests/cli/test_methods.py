@@ -116,6 +116,7 @@ def test_options_that_change_nothing_of_a_collective_are_named(
         ("-c bcast --algorithm pipeline --set segment_size=8 --segment-size 4", "segment_size is given twice"),
         ("-c bcast --algorithm k_chain --set fan_out", "NAME=VALUE"),
         ("-c bcast --algorithm k_chain --set fan_out=x", "fan_out=x"),
+        ("-c reduce --algorithm binary --not-commutative", "does not commute"),
         (
             "-c bcast --algorithm pipeline --bytes 1GiB --segment-size 1",
             "1,073,741,824 segments on each of 4 processes",
