@@ -12,7 +12,7 @@ from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
-from loaders import RunWriter
+from tests.files import run_file
 
 RANKS, SIZE = 4, 4096
 PATIENCE_S = 100.0
@@ -60,10 +60,7 @@ def record(method: Method, comm_size: int, message_size: int, *samples: float, *
 
 def write(results: Path, *records: Mapping[str, Any], **attrs: Any) -> Path:
     """Append points to a run file, as a campaign of colltune where nothing else is said."""
-    with RunWriter(results, attrs or {"benchmark": "colltune bench, test"}) as writer:
-        for each in records:
-            writer.append(each)
-    return results
+    return run_file(results, *records, **(attrs or {"benchmark": "colltune bench, test"}))
 
 
 def double(node: Any, method: str, comm_size: int, size: int) -> str | None:

@@ -23,6 +23,7 @@ from loaders import RunWriter, save_results
 from tests.cli.command import Run, following
 from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, opposed_cubes
+from tests.files import run_file
 
 Next = Callable[..., list[str]]
 
@@ -149,11 +150,10 @@ def test_what_was_decided_across_nodes_is_exported_with_the_rules_of_han(
 
 
 def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, after: Next) -> None:
-    run = tmp_path / "results.jsonl"
-    with RunWriter(run, {"library": "Open MPI"}) as writer:
-        for name, further in (("binomial", {"parameters": {"provider": "own"}}), ("chain", {})):
-            point = {"collective": "bcast", "algorithm": name, "comm_size": 4, "message_size": 64, **further}
-            writer.append({**point, "samples": [1e-6 if further else 2e-6]})
+    point = {"collective": "bcast", "comm_size": 4, "message_size": 64}
+    own = {**point, "algorithm": "binomial", "parameters": {"provider": "own"}, "samples": [1e-6]}
+    chain = {**point, "algorithm": "chain", "samples": [2e-6]}
+    run = run_file(tmp_path / "results.jsonl", own, chain, library="Open MPI")
     assert after("decide", run, "-c", "bcast", "--tree", "exact")[-3:] == ["preload", "-o", "bcast.c"]
 
 
@@ -226,9 +226,8 @@ def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
 ) -> None:
     campaign = Campaign.create(tmp_path, Plan(16, {"bcast": (Method("a"),)}, tuple(range(2, 2 + jobs)), (8,)))
     for number, size in enumerate(campaign.plan().comm_sizes):
-        with RunWriter(campaign.part(number).results, {}) as writer:
-            point = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size": size, "message_size": 8}
-            writer.append({**point, "samples": [1e-6]})
+        point = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size": size, "message_size": 8}
+        run_file(campaign.part(number).results, {**point, "samples": [1e-6]})
     # Of an adaptive campaign not all points of its plan are measured.
     ended = {"state": "finished", "reason": "", "measured": jobs, "refused": 0, "points": 20}
     for order in ("submit", "status"):

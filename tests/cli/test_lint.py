@@ -11,9 +11,10 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.mpich import base
 from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.session.samples import sample_data
-from loaders import RunWriter, save_results
+from loaders import save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of
+from tests.files import run_file
 
 GOOD = "1 # collectives\n7 # bcast\n1\n0\n2\n0 6 0 0\n512 3 0 1024\n"
 OWN = base.known("5.0")
@@ -157,11 +158,10 @@ def test_options_that_mean_nothing_to_a_target_say_so(colltune: Run, results: Pa
 def test_the_version_is_the_one_that_was_measured_and_lint_reads_it_from_the_head(
     colltune: Run, tmp_path: Path
 ) -> None:
-    run, rules = tmp_path / "results.jsonl", tmp_path / "rules.conf"
-    with RunWriter(run, {"library": "Open MPI", "library_version": "4.1.4"}) as writer:
-        for size in (8, 64):
-            sizes = {"segment_size": 0, "comm_size": 4, "message_size": size, "samples": [1e-5]}
-            writer.append({"collective": "bcast", "algorithm": "binomial", **sizes})
+    point = {"collective": "bcast", "algorithm": "binomial", "comm_size": 4, "samples": [1e-5]}
+    points = ({**point, "message_size": size} for size in (8, 64))
+    run = run_file(tmp_path / "results.jsonl", *points, library="Open MPI", library_version="4.1.4")
+    rules = tmp_path / "rules.conf"
     assert colltune("export", run, "-c", "bcast", "--tree", "quadtree", "--to", "openmpi", "-o", rules).status == 0
     assert "algorithm numbers of 4.1" in rules.read_text()
     assert "as read by Open MPI 4.1" in colltune("lint", rules).out

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from loaders import RunWriter
 from tests.cli.command import Run, assert_one_clear_line
+from tests.files import run_file
 
 OWN = {"benchmark": "colltune bench, skampi", "library": "Open MPI", "library_version": "5.0.11", "system": "here"}
 
@@ -20,15 +20,10 @@ def point(algorithm: str, size: int, micro: float, **further: Any) -> dict[str, 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """The faster method's time for 8 B is of late starts, and the launches of 64 B disagree."""
-    path = tmp_path / "results.jsonl"
-    with RunWriter(path, OWN) as writer:
-        for size in (8, 64, 512):
-            writer.append(point("linear", size, 20))
-        writer.append(point("ring", 8, 10, late=136))
-        writer.append(point("ring", 64, 10, launch=1))
-        writer.append(point("ring", 64, 45, launch=2))
-        writer.append(point("ring", 512, 10))
-    return path
+    linear = [point("linear", size, 20) for size in (8, 64, 512)]
+    launches = [point("ring", 64, micro, launch=launch) for launch, micro in ((1, 10), (2, 45))]
+    ring = [point("ring", 8, 10, late=136), *launches, point("ring", 512, 10)]
+    return run_file(tmp_path / "results.jsonl", *linear, *ring, **OWN)
 
 
 def test_info_lists_them_with_the_reason(colltune: Run, run: Path) -> None:
@@ -63,7 +58,5 @@ def test_the_map_leaves_them_out_unless_they_are_kept(colltune: Run, run: Path) 
 
 
 def test_where_nothing_can_be_trusted_nothing_is_decided(colltune: Run, tmp_path: Path) -> None:
-    path = tmp_path / "late.jsonl"
-    with RunWriter(path, OWN) as writer:
-        writer.append(point("ring", 8, 10, late=136))
+    path = run_file(tmp_path / "late.jsonl", point("ring", 8, 10, late=136), **OWN)
     assert_one_clear_line(colltune("decide", path, "-c", "allreduce", "--tree", "quadtree"), "no time can be trusted")

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from loaders import MissingHintError, RunWriter, open_results, save_results
+from loaders import MissingHintError, open_results, save_results
 from loaders.facet_names import ANEW, POINTS
+from tests.files import run_file
 
 POINT = {"collective": "bcast", "algorithm": "linear", "comm_size": 4}
 #: Late starts, and times that are far above those of the run that measured them anew.
@@ -16,10 +17,7 @@ LATE = {**POINT, "message_size": 64, "samples": [9e-3, 8e-3], "late": 5}
 
 def run_of(path: Path, lines: list[dict[str, Any]], attrs: dict[str, str]) -> Path:
     path.parent.mkdir()
-    with RunWriter(path, {"system": "x"} | attrs) as writer:
-        for line in lines:
-            writer.append(line)
-    return path
+    return run_file(path, *lines, **{"system": "x"} | attrs)
 
 
 @pytest.fixture

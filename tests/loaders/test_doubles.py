@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loaders import RunWriter, open_results, save_results
+from loaders import open_results, save_results
 from loaders.doubles import Ran, doubles, ran
+from tests.files import run_file
 
 LINEAR = Ran("linear", "L", ("linear",))
 PIPELINE = Ran("pipeline", "P", ("tree",))
@@ -78,11 +79,7 @@ POINTS = [
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    path = tmp_path / "a.jsonl"
-    with RunWriter(path, {"library": "Open MPI"}) as writer:
-        for point in POINTS:
-            writer.append(point)
-    return path
+    return run_file(tmp_path / "a.jsonl", *POINTS, library="Open MPI")
 
 
 def test_the_cube_marks_the_cells_of_doubles_and_keeps_their_times(run: Path) -> None:
@@ -109,9 +106,7 @@ def test_doubles_stay_marked_when_saved_and_when_joined_with_other_files(run: Pa
 
 
 def test_without_graphs_a_cube_says_nothing_of_doubles(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "a.jsonl", {}) as writer:
-        for point in POINTS:
-            writer.append({name: value for name, value in point.items() if name != "graph"})
-    cube = open_results(tmp_path / "a.jsonl")["bcast"].to_dataset()
+    bare = ({name: value for name, value in point.items() if name != "graph"} for point in POINTS)
+    cube = open_results(run_file(tmp_path / "a.jsonl", *bare))["bcast"].to_dataset()
     assert "double_of" not in cube
     assert np.isfinite(cube["time"].values).sum() == 5

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from loaders import LoadError, MissingHintError, RunWriter, open_results, scan
+from loaders import LoadError, MissingHintError, open_results, scan
 from loaders.facets import values
+from tests.files import run_file
 
 HOST = "# OSU MPI Broadcast Latency Test v7.4\n# Size       Avg Latency(us)\n8   9.50\n16   10.0\n"
 CUDA = HOST.replace("OSU MPI", "OSU MPI-CUDA").replace("9.50", "56.28").replace("10.0", "57.0")
@@ -209,10 +210,8 @@ def test_times_half_of_which_take_more_than_a_minute_are_doubted(
 
 def test_reductions_by_an_operation_that_does_not_commute_are_not_averaged_with_sums(tmp_path: Path) -> None:
     for name, attrs, time in (("sum", {}, 1e-6), ("first", {"operation": "first"}, 9e-6)):
-        with RunWriter(tmp_path / f"{name}.jsonl", {"system": "x", **attrs}) as writer:
-            writer.append(
-                {"collective": "reduce", "algorithm": "linear", "comm_size": 4, "message_size": 8, "samples": [time]}
-            )
+        point = {"collective": "reduce", "algorithm": "linear", "comm_size": 4, "message_size": 8, "samples": [time]}
+        run_file(tmp_path / f"{name}.jsonl", point, system="x", **attrs)
     with pytest.raises(MissingHintError, match=r"operation of reduce is 'first' .* and 'sum' .*--select operation="):
         open_results(tmp_path)
     assert first(tmp_path, "reduce", select="operation=sum") == pytest.approx(1.0)

@@ -9,9 +9,9 @@ import pytest
 
 from loaders import LoadError, MissingHintError, open_results, scan
 from loaders.hints import FileHints, Hints
-from loaders.run_writer import RunWriter
 from loaders.sizes import parse_size
 from loaders.source import Source
+from tests.files import run_file
 
 BLOCK = '# SKaMPI Version 5.0\n# begin result "MPI_Bcast-procs"\n{}\n# end result "MPI_Bcast-procs"\n'
 ROW = "nodes= 4 count= 1 {size}  {time}  4.0  {count}"
@@ -61,11 +61,9 @@ def test_a_huge_parameter_tells_methods_apart(tmp_path: Path, value: str) -> Non
     assert len(results["bcast"]["method"]) == 2
 
 
-def run_file(folder: Path, **changed: object) -> Path:
+def with_odd(folder: Path, **changed: object) -> Path:
     point = {"collective": "bcast", "algorithm": "x", "comm_size": 4, "message_size": 8, "samples": [1e-6, 2e-6]}
-    path = folder / "results.jsonl"
-    with RunWriter(path, {}) as writer:
-        writer.append(point)
+    path = run_file(folder / "results.jsonl", point)
     with path.open("a") as stream:
         stream.write(json.dumps({**point, "message_size": 16, **changed}) + "\n")
     return path
@@ -85,14 +83,14 @@ def run_file(folder: Path, **changed: object) -> Path:
 def test_a_point_of_a_run_with_such_a_number_is_left_out_and_counted(
     tmp_path: Path, changed: dict[str, object], reason: str
 ) -> None:
-    (report,) = scan(run_file(tmp_path, **changed))
+    (report,) = scan(with_odd(tmp_path, **changed))
     assert (report["rows"], report["skipped"], report["error"]) == (1, 1, None)
     assert report["reasons"] == {reason: 1}
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**400])
 def test_a_parameter_without_room_in_64_bits_is_a_text(tmp_path: Path, value: int) -> None:
-    results = open_results(run_file(tmp_path, parameters={"fanout": value}))
+    results = open_results(with_odd(tmp_path, parameters={"fanout": value}))
     assert results["bcast"]["fanout"].values.tolist() == ["", str(value)]
 
 

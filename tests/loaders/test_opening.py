@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from loaders import LoadError, MissingHintError, RunWriter, open_results, save_results, scan
+from loaders import LoadError, MissingHintError, open_results, save_results, scan
 from tests.conftest import FAST_ETHERNET
-from tests.files import skampi
+from tests.files import run_file, skampi
 
 #: A broadcast whose algorithm its block's name tells.
 OWN = "Bcast_using_Send_Recv"
+POINT = {"collective": "bcast", "algorithm": "chain", "comm_size": 2, "message_size": 1, "time": 6e-6}
 
 
 def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Path) -> None:
@@ -49,9 +50,7 @@ def test_the_folder_of_a_campaign_gives_the_results_of_its_parts(tmp_path: Path)
         open_results(tmp_path)
     for index, size in enumerate((2, 4)):
         (tmp_path / "parts" / str(index) / "jobs").mkdir(parents=True)
-        with RunWriter(tmp_path / "parts" / str(index) / "results.jsonl", {}) as writer:
-            point = {"collective": "bcast", "algorithm": "chain", "message_size": 1, "time": 6e-6}
-            writer.append({**point, "comm_size": size})
+        run_file(tmp_path / "parts" / str(index) / "results.jsonl", {**POINT, "comm_size": size})
     results = open_results(tmp_path)
     assert results["bcast"]["comm_size"].values.tolist() == [2, 4]
     assert not json.loads(results.attrs["notes"])
@@ -67,9 +66,7 @@ def test_results_that_were_saved_need_no_pattern_where_they_are_named(tmp_path: 
     folder.mkdir()
     skampi(folder / "bcast-linear.sko", (2, 1, 5.0, 0, 5))
     saved = save_results(open_results(folder, pattern=pattern), tmp_path / "saved.nc")
-    run = tmp_path / "results.jsonl"
-    with RunWriter(run, {}) as writer:
-        writer.append({"collective": "bcast", "algorithm": "chain", "comm_size": 2, "message_size": 1, "time": 6e-6})
+    run = run_file(tmp_path / "results.jsonl", POINT)
     for named, method in ((saved, "linear"), (run, "chain")):
         assert open_results(named, pattern=pattern)["bcast"]["method"].values.tolist() == [method]
         assert scan(named, pattern=pattern)[0]["error"] is None

@@ -10,6 +10,7 @@ from dashboard.decisions.measured.trust import doubtful
 from loaders import LoadError, RunWriter, open_results, scan
 from loaders.errors import MissingHintError
 from loaders.facet_names import DOUBTFUL, LAUNCHES
+from tests.files import run_file
 
 POINT = {
     "collective": "bcast",
@@ -22,10 +23,9 @@ POINT = {
 
 
 def test_samples_are_kept_and_reduced_to_their_median(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "a.run", {"system": "grig", "library": "Open MPI"}) as run:
-        run.append(POINT)
-        run.append({**POINT, "message_size": 1, "samples": [5e-6]})
-    cube = open_results(tmp_path / "a.run")["bcast"].to_dataset()
+    small = {**POINT, "message_size": 1, "samples": [5e-6]}
+    run = run_file(tmp_path / "a.run", POINT, small, system="grig", library="Open MPI")
+    cube = open_results(run)["bcast"].to_dataset()
     assert cube["method"].values.tolist() == ["pipeline 8KiB"]
     assert cube.attrs["system"] == "grig"
     cell = cube.isel(method=0).sel(comm_size=8, message_size=65536)
@@ -36,21 +36,16 @@ def test_samples_are_kept_and_reduced_to_their_median(tmp_path: Path) -> None:
 
 
 def test_what_a_header_says_of_doubts_and_launches_is_not_believed(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "a.run", {"system": "grig", DOUBTFUL: "?", LAUNCHES: "[7]"}) as run:
-        run.append(POINT)
-    assert {DOUBTFUL, LAUNCHES}.isdisjoint(open_results(tmp_path / "a.run")["bcast"].attrs)
+    run = run_file(tmp_path / "a.run", POINT, **{"system": "grig", DOUBTFUL: "?", LAUNCHES: "[7]"})
+    assert {DOUBTFUL, LAUNCHES}.isdisjoint(open_results(run)["bcast"].attrs)
 
 
 def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:
-    path = tmp_path / "a.run"
-    with RunWriter(path, {}) as run:
-        run.append(POINT)
-        run.append({**POINT, "comm_size": 16})
+    path = run_file(tmp_path / "a.run", POINT, {**POINT, "comm_size": 16})
     content = path.read_bytes()
     for cut in range(len(content) - 60, len(content) - 1):
         path.write_bytes(content[:cut])
-        with RunWriter(path, {}) as run:
-            run.append({**POINT, "comm_size": 4})
+        run_file(path, {**POINT, "comm_size": 4})
         cube = open_results(path)["bcast"]
         assert cube["comm_size"].values.tolist() == [4, 8]
         (report,) = scan(path)
@@ -59,24 +54,22 @@ def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:
 
 def test_a_point_of_very_many_repetitions_is_read(tmp_path: Path) -> None:
     samples = [1e-5 + n * 1e-12 for n in range(60_000)]
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        run.append({**POINT, "samples": samples})
-    assert open_results(tmp_path / "a.run")["bcast"]["sample"].values.ravel().tolist() == samples
+    run = run_file(tmp_path / "a.run", {**POINT, "samples": samples})
+    assert open_results(run)["bcast"]["sample"].values.ravel().tolist() == samples
 
 
 def test_a_header_that_a_crash_cut_off_is_written_anew(tmp_path: Path) -> None:
-    (tmp_path / "a.run").write_text('{"colltune_run": 1, "attrs": {"sys')
-    with RunWriter(tmp_path / "a.run", {"system": "grig"}) as run:
-        run.append(POINT)
-    assert (tmp_path / "a.run").read_text().startswith('{"colltune_run": 1, "attrs": {"system": "grig"}}\n')
-    assert open_results(tmp_path / "a.run")["bcast"].attrs["system"] == "grig"
+    run = tmp_path / "a.run"
+    run.write_text('{"colltune_run": 1, "attrs": {"sys')
+    run_file(run, POINT, system="grig")
+    assert run.read_text().startswith('{"colltune_run": 1, "attrs": {"system": "grig"}}\n')
+    assert open_results(run)["bcast"].attrs["system"] == "grig"
 
 
 def test_sums_and_products_in_one_file_are_not_averaged(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     for operation, time in (("sum", 1e-3), ("prod", 5e-3)):
-        with RunWriter(path, {"operation": operation}) as run:
-            run.append({**POINT, "collective": "reduce", "samples": [time] * 3})
+        run_file(path, {**POINT, "collective": "reduce", "samples": [time] * 3}, operation=operation)
     with pytest.raises(MissingHintError, match=r"operation of reduce is 'sum' .* and 'prod'"):
         open_results(path)
     assert open_results(path, select="operation=prod")["reduce"]["time"].item() == 5e-3
@@ -86,12 +79,11 @@ def test_runs_of_two_systems_in_one_file_are_not_averaged(tmp_path: Path) -> Non
     path = tmp_path / "both.jsonl"
     graph = {"digest": "d", "programs": {"0": "p"}}
     for system, library, factor in (("A", "Open MPI", 1), ("B", "MPICH", 100)):
-        with RunWriter(path, {"system": system, "library": library, "benchmark": "colltune"}) as run:
-            for name in ("pipeline", system):
-                run.append({**POINT, "algorithm": name, "samples": [factor * 1e-3] * 3, "graph": graph})
+        point = {**POINT, "samples": [factor * 1e-3] * 3, "graph": graph}
+        attrs = {"system": system, "library": library, "benchmark": "colltune"}
+        run_file(path, point, {**point, "algorithm": system}, **attrs)
     # Resumed by who says less: it is as before.
-    with RunWriter(path, {}) as run:
-        run.append({**POINT, "message_size": 4})
+    run_file(path, {**POINT, "message_size": 4})
     with pytest.raises(MissingHintError, match=r"system of bcast is 'A' .* and 'B'"):
         open_results(path)
     for system, library, sizes, time in (("A", "Open MPI", [65536], 1e-3), ("B", "MPICH", [4, 65536], 0.1)):
@@ -117,18 +109,15 @@ def test_a_run_that_was_resumed_on_another_node_is_one(tmp_path: Path) -> None:
 
 def test_the_least_that_a_point_may_hold_is_kept(tmp_path: Path) -> None:
     least = {"segment_size": 0, "comm_size": 1, "message_size": 0, "ppn": 1, "library_id": 0, "repetitions": 0}
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        run.append({"collective": "barrier", "algorithm": "linear", **least, "time": 1e-6, "time_std": 0})
-    cube = open_results(tmp_path / "a.run")["barrier"]
+    point = {"collective": "barrier", "algorithm": "linear", **least, "time": 1e-6, "time_std": 0}
+    cube = open_results(run_file(tmp_path / "a.run", point))["barrier"]
     assert (cube["time"].item(), cube["time_std"].item(), cube["message_size"].item()) == (1e-6, 0, 0)
 
 
 def test_samples_and_means_stand_beside_each_other_in_a_run(tmp_path: Path) -> None:
     mean = {**{name: value for name, value in POINT.items() if name != "samples"}, "time": 5e-3, "repetitions": 7}
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        for message_size, point in enumerate((POINT, POINT, mean)):
-            run.append({**point, "message_size": message_size})
-    cube = open_results(tmp_path / "a.run")["bcast"]
+    points = ({**point, "message_size": message_size} for message_size, point in enumerate((POINT, POINT, mean)))
+    cube = open_results(run_file(tmp_path / "a.run", *points))["bcast"]
     assert cube["time"].values.ravel().tolist() == [2e-3, 2e-3, 5e-3]
     assert cube["repetitions"].values.ravel().tolist() == [3, 3, 7]
 
@@ -164,8 +153,7 @@ def test_points_whose_launches_are_more_than_three_times_apart_are_doubtful(tmp_
 
 def test_what_is_doubtful_in_many_files_is_known_of_all_of_them(tmp_path: Path) -> None:
     for number in range(1, 9):
-        with RunWriter(tmp_path / f"{number}.run", {}) as run:
-            run.append({**POINT, "comm_size": number + 1, "late": 7})
+        run_file(tmp_path / f"{number}.run", {**POINT, "comm_size": number + 1, "late": 7})
     cube = open_results(sorted(tmp_path.glob("*.run")))["bcast"].to_dataset()
     assert [each["comm_size"] for each in json.loads(cube.attrs[DOUBTFUL])] == [*range(2, 10)]
     assert len(doubtful(cube)) == 8
@@ -175,32 +163,30 @@ def test_what_is_doubtful_in_many_files_is_known_of_all_of_them(tmp_path: Path) 
 
 def test_what_is_known_of_the_cores_is_that_of_the_last_measurement(tmp_path: Path) -> None:
     waited = {"rank": 3, "node": "n1", "seconds": 0.5, "of": 2.0}
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        run.append({**POINT, "stolen": 2, "waited": {**waited, "rank": 0}})
-        run.append({**POINT, "stolen": 3, "waited": waited, "again": "a process waited"})
-        run.append({**POINT, "message_size": 8, "stolen": 2, "waited": waited})
-        run.append({**POINT, "message_size": 16, "stolen": 1, "waited": {**waited, "rank": 2}, "crowded": True})
-    lost, crowded = scan(tmp_path / "a.run")[0]["notes"]
+    run = run_file(
+        tmp_path / "a.run",
+        {**POINT, "stolen": 2, "waited": {**waited, "rank": 0}},
+        {**POINT, "stolen": 3, "waited": waited, "again": "a process waited"},
+        {**POINT, "message_size": 8, "stolen": 2, "waited": waited},
+        {**POINT, "message_size": 16, "stolen": 1, "waited": {**waited, "rank": 2}, "crowded": True},
+    )
+    lost, crowded = scan(run)[0]["notes"]
     assert lost.endswith(": 6, points with any: 3, most often for rank 3 on n1")
     assert crowded.endswith("which wait for each other: 1")
-    (doubt,) = json.loads(open_results(tmp_path / "a.run")["bcast"].attrs[DOUBTFUL])
+    (doubt,) = json.loads(open_results(run)["bcast"].attrs[DOUBTFUL])
     assert doubt["message_size"] == 65536
     assert "rank 3 on n1 waited for its core for 25 %" in doubt["reason"]
 
 
 def test_refused_methods_are_recorded_and_not_timed(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        run.append(POINT)
-        run.append({"collective": "bcast", "algorithm": "knomial", "error": "MPI_ERR_ARG"})
-    (report,) = scan(tmp_path / "a.run")
+    error = {"collective": "bcast", "algorithm": "knomial", "error": "MPI_ERR_ARG"}
+    (report,) = scan(run_file(tmp_path / "a.run", POINT, error))
     assert report["reasons"] == {"not timed: MPI_ERR_ARG": 1}
 
 
 def test_parameters_make_methods_of_their_own(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        for fanout in (2, 4):
-            run.append({**POINT, "algorithm": "chain", "parameters": {"fanout": fanout}})
-    cube = open_results(tmp_path / "a.run")["bcast"].to_dataset()
+    points = ({**POINT, "algorithm": "chain", "parameters": {"fanout": fanout}} for fanout in (2, 4))
+    cube = open_results(run_file(tmp_path / "a.run", *points))["bcast"].to_dataset()
     assert cube["method"].values.tolist() == ["chain 8KiB fanout=2", "chain 8KiB fanout=4"]
     assert cube["fanout"].values.tolist() == [2, 4]
 
@@ -220,15 +206,16 @@ def test_a_run_without_points_is_an_error(tmp_path: Path) -> None:
 
 
 def test_methods_keep_the_order_of_the_file_whatever_else_the_points_hold(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
     size = {"collective": "bcast", "comm_size": 2, "message_size": 8}
-    with RunWriter(path, {}) as run:
-        run.append({**size, "algorithm": "zeta", "samples": [1e-5, 2e-5]})
-        run.append({**size, "algorithm": "beta", "parameters": {"fanout": 4}, "time": 3e-5})
-        run.append({**size, "algorithm": "zeta", "message_size": 16, "samples": [1e-5]})
-        run.append({**size, "algorithm": "alpha", "library_id": 6, "samples": [1e-5]})
-        run.append({**size, "algorithm": "beta", "samples": [1e-5]})
-    cube = open_results(path)["bcast"]
+    run = run_file(
+        tmp_path / "a.jsonl",
+        {**size, "algorithm": "zeta", "samples": [1e-5, 2e-5]},
+        {**size, "algorithm": "beta", "parameters": {"fanout": 4}, "time": 3e-5},
+        {**size, "algorithm": "zeta", "message_size": 16, "samples": [1e-5]},
+        {**size, "algorithm": "alpha", "library_id": 6, "samples": [1e-5]},
+        {**size, "algorithm": "beta", "samples": [1e-5]},
+    )
+    cube = open_results(run)["bcast"]
     assert cube["method"].values.tolist() == ["zeta", "beta fanout=4", "alpha", "beta"]
     assert cube["repetitions"].values[0].ravel().tolist() == [2, 1]
 
@@ -254,11 +241,10 @@ def test_points_that_no_cube_can_hold_are_skipped(tmp_path: Path, change: dict[s
 
 
 def test_a_line_that_is_nested_too_deeply_is_skipped(tmp_path: Path) -> None:
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        run.append(POINT)
-    with (tmp_path / "a.run").open("a") as stream:
+    run = run_file(tmp_path / "a.run", POINT)
+    with run.open("a") as stream:
         stream.write('{"graph": ' + "[" * 100_000 + "\n")
-    (report,) = scan(tmp_path / "a.run")
+    (report,) = scan(run)
     assert (report["rows"], report["reasons"]) == (1, {"not a whole JSON record": 1})
 
 
@@ -279,9 +265,8 @@ def test_types_of_elements_are_kept_apart_and_a_broadcast_has_none(tmp_path: Pat
 
 def test_campaigns_of_different_types_are_not_averaged_where_they_reduce(tmp_path: Path) -> None:
     for datatype, time in (("float32", 1.0), ("float64", 2.0)):
-        with RunWriter(tmp_path / f"{datatype}.run", {"datatype": datatype}) as run:
-            run.append({**POINT, "samples": [3.0]})
-            run.append({**POINT, "collective": "reduce", "samples": [time]})
+        reduced = {**POINT, "collective": "reduce", "samples": [time]}
+        run_file(tmp_path / f"{datatype}.run", {**POINT, "samples": [3.0]}, reduced, datatype=datatype)
     with pytest.raises(LoadError, match=r"datatype of reduce is 'float32' .* and 'float64'"):
         open_results(tmp_path)
     tree = open_results(tmp_path, select="datatype=float64")
@@ -291,10 +276,8 @@ def test_campaigns_of_different_types_are_not_averaged_where_they_reduce(tmp_pat
 
 def test_numbers_of_numpy_are_as_good_as_those_of_python(tmp_path: Path) -> None:
     samples = np.array(POINT["samples"])
-    with RunWriter(tmp_path / "a.run", {}) as run:
-        run.append({**POINT, "comm_size": np.int64(4), "samples": samples})
-        run.append({**POINT, "comm_size": 8, "samples": list(samples)})
-    cube = open_results(tmp_path / "a.run")["bcast"]
+    points = {**POINT, "comm_size": np.int64(4), "samples": samples}, {**POINT, "samples": list(samples)}
+    cube = open_results(run_file(tmp_path / "a.run", *points))["bcast"]
     assert cube["comm_size"].values.tolist() == [4, 8]
     assert cube["time"].values.ravel().tolist() == [2e-3, 2e-3]
 

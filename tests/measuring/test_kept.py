@@ -19,7 +19,7 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.measuring import kept
 from dashboard.measuring.kept import campaigns, campaigns_root, create, folder_of, free_name
-from loaders import RunWriter
+from tests.files import run_file
 
 PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
 POINT = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size": 2, "message_size": 8}
@@ -114,8 +114,7 @@ def test_the_list_tells_how_each_campaign_stands_by_what_is_on_disk(tmp_path: Pa
     handle = {"mark": "m", "pid": 1, "started": 1, "order": str(order)}
     record = {"launcher": LocalLauncher().record(), "attempt": 1, "started": 2e9, "seconds": 60, "handle": handle}
     write_json(ended.state_file, record)
-    with RunWriter(ended.results, {}) as writer:
-        writer.append({**POINT, "samples": [1e-6]})
+    run_file(ended.results, {**POINT, "samples": [1e-6]})
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "plan.json").write_text("{", encoding="utf-8")
     (tmp_path / "else").mkdir()
@@ -134,8 +133,7 @@ def test_the_list_sees_what_has_changed_since(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(follow, "_FRESH_S", 0.0)
     campaign = create(tmp_path, "one", PLAN)
     assert campaigns(tmp_path)[0][0].measured == 0
-    with RunWriter(campaign.results, {}) as writer:
-        writer.append({**POINT, "samples": [1e-6]})
+    run_file(campaign.results, {**POINT, "samples": [1e-6]})
     assert campaigns(tmp_path)[0][0].measured == 1
     shutil.rmtree(campaign.folder)
     assert campaigns(tmp_path) == ([], [])
