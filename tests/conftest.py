@@ -22,9 +22,11 @@ from hypothesis import HealthCheck, settings
 from playwright.sync_api import Error, sync_playwright
 
 from dashboard.cli import main
+from dashboard.session.state import State
 from loaders import open_results, save_results
 from tests.cli.command import Answer, Run
 from tests.serving import Served
+from tests.states import sample_state
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -155,6 +157,12 @@ def fast_ethernet(fast_ethernet_files: list[Path]) -> xr.DataTree:
 def fast_ethernet_bcast(fast_ethernet: xr.DataTree) -> xr.Dataset:
     """Broadcast cube of the sample data: 25 methods, 11 communicator sizes, 19 message sizes."""
     return fast_ethernet["bcast"].to_dataset()
+
+
+@pytest.fixture
+def state() -> State:
+    """Choices of a session that looks at the first sample campaign."""
+    return sample_state()
 
 
 @pytest.fixture

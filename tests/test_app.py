@@ -26,7 +26,6 @@ from dashboard.session.state import PAGES, State
 from loaders import save_results
 from tests.conftest import FAST_ETHERNET, ROOT, ran
 from tests.cubes import synthetic_cube
-from tests.states import sample_state
 
 # Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
@@ -40,11 +39,6 @@ class Location(param.Parameterized):
     @property
     def query_params(self) -> dict[str, Any]:
         return pn.util.parse_query(self.search)
-
-
-@pytest.fixture
-def state() -> State:
-    return sample_state()
 
 
 def test_the_sample_data_are_there_with_the_first_page() -> None:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.session.address import PARAMETERS
-from dashboard.session.registry import Bounded, Results, load_results, origin_of, register, results_by_digest
+from dashboard.session.registry import Bounded, load_results, origin_of, register, results_by_digest
 from dashboard.session.samples import sample_start
 from dashboard.session.state import PAGES, State
 from loaders import LoadError
 from tests.cubes import synthetic_cube
+from tests.states import sample_state
 
 
 def tree_of(*collectives: str, seed: int = 1, ppn: bool = False) -> xr.DataTree:
@@ -26,17 +26,6 @@ def tree_of(*collectives: str, seed: int = 1, ppn: bool = False) -> xr.DataTree:
         cube.attrs["collective"] = name
         cubes[f"/{name}"] = cube
     return xr.DataTree.from_dict(cubes)
-
-
-@pytest.fixture
-def sample() -> Results:
-    start = sample_start()
-    return load_results(start.paths, **start.hints)
-
-
-@pytest.fixture
-def state(sample: Results) -> State:
-    return State.of(sample)
 
 
 def test_a_new_state_has_nothing_to_decide_on() -> None:
@@ -83,20 +72,6 @@ def test_the_collective_with_most_methods_is_shown_first_and_point_to_point_is_n
         assert state.view.measured(name).identical(state.results[name].to_dataset())
 
 
-def test_the_quadtree_of_depth_3_is_the_independently_computed_one(state: State) -> None:
-    statistics = state.view.statistics()
-    assert (statistics["leaves"], statistics["nodes"]) == (46, 61)
-    assert statistics["depth"]["mean"] == pytest.approx(2.87, abs=0.005)
-    assert statistics["penalty"]["mean"] == pytest.approx(10.76, abs=0.005)
-    assert statistics["penalty"]["max"] == pytest.approx(176.80, abs=0.005)
-
-
-def test_without_depth_limit_the_tree_is_exact(state: State) -> None:
-    state.limit_depth = False
-    assert (state.view.decision().leaves, state.view.decision().depth) == (397, 5)
-    assert state.view.statistics()["penalty"]["max"] == 0
-
-
 def test_the_sweeps_hold_the_current_choice(state: State) -> None:
     state.max_depth, state.threshold = 2, 0.5
     sweeps, statistics = state.view.sweeps(), state.view.statistics()
@@ -105,8 +80,8 @@ def test_the_sweeps_hold_the_current_choice(state: State) -> None:
     assert depths.loc[2, "penalty_mean"] == pytest.approx(statistics["penalty"]["mean"])
 
 
-def test_two_sessions_share_results_and_what_was_computed(sample: Results, state: State) -> None:
-    other = State.of(sample)
+def test_two_sessions_share_results_and_what_was_computed(state: State) -> None:
+    other = sample_state()
     assert other.view.cube() is state.view.cube()
     assert other.view.decision() is state.view.decision()
 
@@ -181,8 +156,9 @@ def test_results_tell_of_the_files_they_were_loaded_from_last(tmp_path: Path) ->
     assert origin_of(alone.digest).paths == (str(table),)
 
 
-def test_results_are_found_by_their_digest(sample: Results) -> None:
-    assert results_by_digest(sample.digest) is sample
+def test_results_are_found_by_their_digest() -> None:
+    results = register(tree_of("bcast"))
+    assert results_by_digest(results.digest) is results
     assert results_by_digest("no such digest") is None
 
 
@@ -217,22 +193,15 @@ def test_a_bounded_store_keeps_to_its_bytes(pack: Callable[[np.ndarray], Any]) -
     assert store.get("large") is None, "what cannot be looked through counts as large"
 
 
-def test_an_address_brings_the_view_back(sample: Results, state: State) -> None:
-    state.param.update(
-        page=PAGES[1],
-        collective="reduce",
-        max_depth=5,
-        limit_depth=False,
-        threshold=0.85,
-        tolerance=2.5,
-        pinned=(8, 1024),
-    )
-    other = State.of(sample)
+def test_an_address_brings_the_view_back(state: State) -> None:
+    chosen = {"page": PAGES[1], "collective": "reduce", "max_depth": 5, "limit_depth": False, "threshold": 0.85}
+    chosen |= {"tolerance": 2.5, "pinned": (8, 1024)}
+    chosen |= {"compare": "campaigns", "against": "one-machine", "common": False}
+    state.param.update(**chosen)
+    other = sample_state()
     assert other.from_query(state.to_query()) == []
     assert other.to_query() == state.to_query()
-    assert [getattr(other, name) for name in PARAMETERS.values()] == [
-        getattr(state, name) for name in PARAMETERS.values()
-    ]
+    assert {name: getattr(other, name) for name in chosen} == chosen
 
 
 def test_an_address_tells_only_what_differs(state: State) -> None:

@@ -11,11 +11,6 @@ from tests.cubes import cube_of, synthetic_cube
 from tests.states import sample_state, state_of
 
 
-@pytest.fixture
-def state() -> State:
-    return sample_state()
-
-
 def test_options_of_a_family_are_kept_when_another_is_chosen(state: State) -> None:
     state.choose(Choice.of("cart", {"max_leaves": 5}))
     state.family = "quadtree"

@@ -1,7 +1,5 @@
 """Methods left out, colours and the table's filter: choices of the whole session, told by its address."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,17 +9,8 @@ from dashboard.pages.decisions.maps import method_key
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.plots.colors import SCHEME_TITLES, MethodKey
 from dashboard.session.state import SCHEMES, State
-from tests.conftest import FAST_ETHERNET_PATTERN
 
 BINARY = "binary_tree *"
-
-
-@pytest.fixture
-def state(fast_ethernet_files: list[Path]) -> State:
-    state = State()
-    state.load(fast_ethernet_files, pattern=FAST_ETHERNET_PATTERN)
-    state.collective = "bcast"
-    return state
 
 
 def winners(state: State) -> set[str]:

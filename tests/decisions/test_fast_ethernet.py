@@ -21,12 +21,6 @@ def test_depth_3(fast_ethernet_bcast: xr.Dataset, dmap: xr.Dataset) -> None:
     assert figures["penalty"]["unmeasured"] == 0
 
 
-def test_depth_4(fast_ethernet_bcast: xr.Dataset, dmap: xr.Dataset) -> None:
-    figures = statistics(fast_ethernet_bcast, quadtree(dmap, max_depth=4))
-    assert figures["leaves"] == 145
-    assert round(figures["penalty"]["mean"], 2) == 5.30
-
-
 def test_the_exact_tree_has_397_leaves_at_5_levels_and_no_penalty(
     fast_ethernet_bcast: xr.Dataset, dmap: xr.Dataset
 ) -> None:

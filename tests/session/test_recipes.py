@@ -98,10 +98,3 @@ def test_the_frontier(state: State, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("family", "leaves", "penalty_median"):
         assert made[name].tolist() == page[name].tolist()
         np.testing.assert_array_equal(said[name].tolist(), page[name].tolist())
-
-
-def test_a_link_keeps_which_methods_two_campaigns_are_compared_over(state: State) -> None:
-    state.param.update(page="Compare", compare="campaigns", against="one-machine", common=False)
-    again = State()
-    again.from_query(state.to_query())
-    assert (again.compare, again.against, again.common) == ("campaigns", "one-machine", False)
