@@ -23,3 +23,10 @@ def sample_state(*name: str, **choices: Any) -> State:
     state.show(load_results(start.paths, **start.hints))
     state.param.update(**choices)
     return state
+
+
+def by_python(lines: str, **names: Any) -> Any:
+    """What a page's Python gives: its last line is an expression, and may know `names`."""
+    *before, last = lines.splitlines()
+    exec("\n".join(before), names)  # noqa: S102 - it is what is tested
+    return eval(last, names)  # noqa: S307 - likewise

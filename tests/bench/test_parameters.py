@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.ranks import parameters, surroundings
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
@@ -96,11 +95,10 @@ def test_the_command_measures_between_two_ranks(installation: Installation, tmp_
     ],
 )
 def test_what_cannot_be_measured_is_refused(
-    options: list[str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: list[str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Run
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["bench", "parameters", *options]) == 2
-    assert fault in capsys.readouterr().err
+    assert fault in refused("bench", "parameters", *options).err
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,8 @@ def test_ranks_use_the_transport_that_the_site_asks_for(
     assert main([*words.split(), "-o", str(tmp_path / "trace.json")]) != 0, "ranks cannot reach each other through it"
 
 
-def test_what_cannot_be_traced_is_refused_before_ranks_are_started(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_traced_is_refused_before_ranks_are_started(refused: Run) -> None:
     words = "methods trace -c reduce --algorithm binomial --processes 2 --bytes 600 --element-size 3"
-    assert main(words.split()) == 2
-    assert "elements that are reduced have 1, 4, 8 bytes here" in capsys.readouterr().err
-    assert main(["methods", "trace", "-c", "barrier", "--algorithm", "bruck", "--processes", "65"]) == 2
-    assert "allowed are 1 to 64" in capsys.readouterr().err
+    assert "elements that are reduced have 1, 4, 8 bytes here" in refused(*words.split()).err
+    many = "methods trace -c barrier --algorithm bruck --processes 65"
+    assert "allowed are 1 to 64" in refused(*many.split()).err

@@ -1,6 +1,5 @@
 """Whether rules gain in use what they were decided for, beyond what repetitions and launches differ by."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,12 @@ import pytest
 import scipy.stats
 import xarray as xr
 
-from dashboard import cli
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.judged.improvement import Launches, improvement
 from dashboard.decisions.judged.reproduced import reproduced
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import RunWriter, open_results
+from tests.cli.command import Run
 from tests.cubes import cube_of, named
 
 SIZES = (8, 1024, 65536)
@@ -86,31 +85,28 @@ def test_a_method_that_was_not_measured_is_not_judged_and_the_default_gains_noth
 
 
 def test_the_command_holds_a_rules_file_against_what_it_was_decided_from(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, done: Run, refused: Run
 ) -> None:
     (tmp_path / "rules.conf").write_text(to_openmpi(DECISION))
     campaign = run_file(tmp_path / "campaign.jsonl", CAMPAIGN)
     tuned = {"default": CAMPAIGN["default"], "tuned": (5e-6, 20e-6, 2e-4)}
     used = run_file(tmp_path / "used.jsonl", tuned, {1: 0.98, 2: 1.0, 3: 1.02})
-    order = ["tune-check", str(tmp_path / "rules.conf"), "--results", str(used), "--decided", str(campaign)]
-    assert cli.main([*order, "--json"]) == 0
-    cells = json.loads(capsys.readouterr().out)["decided"]["bcast"]
+    order = ["tune-check", tmp_path / "rules.conf", "--results", used, "--decided", campaign]
+    cells = done(*order, "--json").json["decided"]["bcast"]
     assert [cell["outcome"] for cell in cells] == ["as decided", "slower", "as decided"]
-    assert cli.main(order) == 0
-    output = capsys.readouterr().out
+    output = done(*order).out
     assert "bcast: as decided at 2 of 3 cells, within noise" in output
     assert "slower than decided" in output
-    assert cli.main(["tune-check", *order[2:]]) == 2
+    refused("tune-check", *order[2:])
 
 
 @pytest.mark.parametrize(("launches", "faster"), [({1: 1.0, 2: 1.0, 3: 1.0}, 3), ({1: 0.7, 2: 1.0, 3: 1.4}, 0)])
 def test_launches_of_results_that_are_given_count_as_noise(
-    launches: dict[int, float], faster: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    launches: dict[int, float], faster: int, tmp_path: Path, done: Run
 ) -> None:
     tenth = {"default": CAMPAIGN["default"], "tuned": tuple(0.9 * time for time in CAMPAIGN["default"])}
     used = run_file(tmp_path / "used.jsonl", tenth, launches)
-    assert cli.main(["tune-check", "--results", str(used), "--json"]) == 0
-    cells = json.loads(capsys.readouterr().out)["collectives"]["bcast"]["cells"]
+    cells = done("tune-check", "--results", used, "--json").json["collectives"]["bcast"]["cells"]
     assert sum(cell["outcome"] == "faster" for cell in cells) == faster
 
 

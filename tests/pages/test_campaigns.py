@@ -1,17 +1,14 @@
 """Two campaigns side by side."""
 
-import json
-
-import pytest
 import xarray as xr
 
-from dashboard import cli
 from dashboard.pages.compare.campaigns import CampaignsView
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import as_command
 from dashboard.session.registry import load_results, register
 from dashboard.session.samples import sample_start
 from dashboard.session.state import State
+from tests.cli.command import Run
 from tests.cubes import opposed_cubes, synthetic_cube
 
 
@@ -137,7 +134,7 @@ def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
     assert "load it on the page Data" in message
 
 
-def test_both_campaigns_are_judged_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_both_campaigns_are_judged_as_by_the_command(done: Run) -> None:
     # Both have times that cannot be trusted and a method that is unsafe.
     paths = [str(sample_start(name).paths[0]) for name in ("fast-ethernet-4x2-tuned", "fast-ethernet-tuned")]
     state = State(page="Compare")
@@ -148,8 +145,7 @@ def test_both_campaigns_are_judged_as_by_the_command(capsys: pytest.CaptureFixtu
     view.visible = True
     view.follow()
     order = ["portability", paths[0], "--against", paths[1], "-c", "allgather", "--tree", "optimal", "--leaves", "4"]
-    assert cli.main([*order, "--json"]) == 0
-    penalties = json.loads(capsys.readouterr().out)["penalties"]
+    penalties = done(*order, "--json").json["penalties"]
     table = view._comparison.ported.table
     assert [row["mean"] for row in penalties] == table["mean"].tolist()
     assert [row["leaves"] for row in penalties] == table["leaves"].tolist()

@@ -1,6 +1,5 @@
 """Pages that show more than one tree, said as a command and as Python: each gives the figures of the page."""
 
-import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,14 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from dashboard import cli
 from dashboard.pages.compare.campaigns import CampaignsView
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import as_command, as_python
 from dashboard.session.registry import load_results
 from dashboard.session.state import State
 from loaders import save_results
+from tests.cli.command import Run
+from tests.states import by_python
 
 pytestmark = pytest.mark.slow
 
@@ -39,25 +39,17 @@ def state(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stat
     return shown
 
 
-def answer(state: State, capsys: pytest.CaptureFixture[str]) -> Any:
+def answer(state: State, done: Run) -> Any:
     """What the command of the page on show says."""
-    for line in as_command(state).split(" &&\n"):
-        words = shlex.split(line)[1:]
-        assert cli.main(words if words[0] == "convert" else [*words, "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
+    *before, last = (shlex.split(line)[1:] for line in as_command(state).split(" &&\n"))
+    for words in before:
+        done(*words)
+    return done(*last, "--json").json
 
 
-def table(state: State) -> pd.DataFrame:
-    """What the Python of the page on show gives."""
-    *lines, last = as_python(state).splitlines()
-    names: dict[str, Any] = {}
-    exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
-    return eval(last, names)  # noqa: S307 - likewise
-
-
-def test_two_trees(state: State, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_trees(state: State, done: Run) -> None:
     state.param.update(page="Compare", other=Choice.of("cart", {"max_leaves": 2}))
-    rows, made = answer(state, capsys)["rows"], table(state)
+    rows, made = answer(state, done)["rows"], by_python(as_python(state))
     for row, (_, python), choice in zip(rows, made.iterrows(), (state.choice(), state.other), strict=True):
         page = state.view.prepared.decided(choice).statistics  # type: ignore[union-attr]
         assert row["leaves"] == python["leaves"] == page["leaves"]
@@ -66,9 +58,7 @@ def test_two_trees(state: State, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("common", [True, False])
 @pytest.mark.parametrize("campaign", ["another file", "fast-ethernet-16"], ids=["same-hints", "other-hints"])
-def test_two_campaigns(
-    state: State, sample: Path, campaign: str, common: bool, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_campaigns(state: State, sample: Path, campaign: str, common: bool, done: Run) -> None:
     if campaign == "another file":
         cube = xr.load_datatree(sample)["bcast"].to_dataset()
         factors = np.linspace(0.5, 2.0, cube.sizes["method"] - 1)
@@ -80,8 +70,8 @@ def test_two_campaigns(
     state.param.update(page="Compare", compare="campaigns", against=campaign, common=common)
     page = CampaignsView(state)._work()(None).ported.table
     assert ("--all-methods" in as_command(state)) is not common
-    pd.testing.assert_frame_equal(table(state), page)
-    said = pd.DataFrame(answer(state, capsys)["penalties"])
+    pd.testing.assert_frame_equal(by_python(as_python(state)), page)
+    said = pd.DataFrame(answer(state, done)["penalties"])
     pd.testing.assert_frame_equal(said[page.columns], page, check_dtype=False)
 
 
@@ -91,10 +81,10 @@ def test_nothing_is_said_of_a_campaign_that_is_not_chosen(state: State) -> None:
     assert as_python(state) == as_command(state)
 
 
-def test_the_frontier(state: State, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_frontier(state: State, done: Run) -> None:
     state.param.update(page="Frontier", held_out="none", criterion="median")
     page = state.view.frontier_job(None, "median")(None).table
-    said, made = pd.DataFrame(answer(state, capsys)["points"]), table(state)
+    said, made = pd.DataFrame(answer(state, done)["points"]), by_python(as_python(state))
     for name in ("family", "leaves", "penalty_median"):
         assert made[name].tolist() == page[name].tolist()
         np.testing.assert_array_equal(said[name].tolist(), page[name].tolist())

@@ -21,6 +21,7 @@ from loaders import open_results, save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, ROOT
 from tests.cubes import cube_of
+from tests.states import by_python
 
 pytestmark = pytest.mark.slow
 
@@ -79,10 +80,7 @@ def test_processes_per_node_given_as_a_hint_are_given_by_the_command_too(tmp_pat
     state = State.of(load_results([file], collective="alltoall", ppn=36))
     state.choose(Choice.of("exact"))
     page = figures(state.view.statistics())
-    *words, last = as_python(state).splitlines()
-    names: dict[str, Any] = {}
-    exec("\n".join(words), names)  # noqa: S102 - it is what is tested
-    assert figures(eval(last, names)) == page  # noqa: S307 - likewise
+    assert figures(by_python(as_python(state))) == page
     answer = done(*shlex.split(as_command(state))[1:], "--json").json
     assert figures(answer) == page
     assert answer["decision"] == state.view.decided().decision.to_dict()  # type: ignore[union-attr]
@@ -102,10 +100,7 @@ def test_the_lines_of_python_give_the_figures_of_the_page(sample: Path) -> None:
     state = State.of(load_results([sample]))
     state.param.update(collective="bcast", tolerance=5.0, without=("chain *",))
     state.choose(Choice.of("cart", {"max_leaves": 8}))
-    *lines, last = as_python(state).splitlines()
-    names: dict[str, Any] = {}
-    exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
-    assert eval(last, names) == state.view.statistics()  # noqa: S307 - likewise
+    assert by_python(as_python(state)) == state.view.statistics()
 
 
 def test_a_link_names_the_parameters_of_the_models_that_decide(sample: Path, done: Run) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard import cli
 from dashboard.export.rules.lint import read_text
 from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.export.check import MOST_BYTES
@@ -15,6 +14,7 @@ from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
 from dashboard.session.recipes import as_command
 from dashboard.session.state import State
+from tests.cli.command import Run
 from tests.cubes import named, synthetic_cube
 from tests.pages.export.showing import RULES, image, painted
 from tests.states import sample_state, state_of
@@ -47,9 +47,7 @@ def fresh() -> tuple[ExportPage, State]:
     return ExportPage(state), state
 
 
-def test_the_check_s_command_gives_its_figures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_check_s_command_gives_its_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run) -> None:
     page, state = fresh()
     monkeypatch.chdir(tmp_path)
     Path("mine.conf").write_text(RULES)
@@ -59,17 +57,15 @@ def test_the_check_s_command_gives_its_figures(
     page.check.give("mine.conf", RULES)
     (words,) = map(shlex.split, as_command(state).split("\n"))
     assert words[:3] == ["colltune", "lint", "mine.conf"]
-    assert cli.main([*words[1:], "--json"]) == 0
     (cost,) = page.check.checked.costs
-    assert json.loads(capsys.readouterr().out)["penalty"]["bcast"]["acted"]["mean"] == cost.acted.mean
+    assert done(*words[1:], "--json").json["penalty"]["bcast"]["acted"]["mean"] == cost.acted.mean
     # What is translated below has a command of its own.
     page.check.translate.target.value = "openmpi-json"
     page.check.translate._translate()
     *_, words = map(shlex.split, as_command(state).split("\n"))
     assert words[:5] == ["colltune", "translate", "mine.conf", "--to", "openmpi-json"]
-    assert cli.main(words[1:]) == 0
     written = read_text(page.check.translate.written.text, version="6.0").meant["bcast"]
-    assert read_text(capsys.readouterr().out, version="6.0").meant["bcast"].to_dict() == written.to_dict()
+    assert read_text(done(*words[1:]).out, version="6.0").meant["bcast"].to_dict() == written.to_dict()
     page.check.translate.target.value = "ucc"
     assert "translate" not in as_command(state)
     # Each tab says its own.

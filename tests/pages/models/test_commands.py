@@ -1,6 +1,5 @@
 """The commands of the tabs of the page *Models*: run, they give the figures that the tabs show."""
 
-import json
 import shlex
 from collections.abc import Callable
 from typing import Any
@@ -8,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard import cli
 from dashboard.pages.models.page import ModelsPage
 from dashboard.plots.models.curves import evaluate
 from dashboard.session.recipes import as_command
 from dashboard.session.state import State
+from tests.cli.command import Run
 from tests.pages.models.test_grids import measured
 from tests.pages.models.viewing import open_tab
 from tests.states import sample_state
@@ -21,16 +20,9 @@ Answers = Callable[[State], list[Any]]
 
 
 @pytest.fixture
-def answers(capsys: pytest.CaptureFixture[str]) -> Answers:
-    def run(state: State) -> list[Any]:
-        """What the commands that a page says give."""
-        made = []
-        for line in as_command(state).splitlines():
-            assert cli.main([*shlex.split(line)[1:], "--json"]) == 0
-            made.append(json.loads(capsys.readouterr().out))
-        return made
-
-    return run
+def answers(done: Run) -> Answers:
+    """What the commands that a page says give."""
+    return lambda state: [done(*shlex.split(line)[1:], "--json").json for line in as_command(state).splitlines()]
 
 
 def test_of_segments_and_fits(page: ModelsPage, state: State, answers: Answers) -> None:

@@ -1,16 +1,13 @@
 """What models decide, on the page *Models*: beside measurements, in their gaps, without any."""
 
 import itertools
-import json
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from dashboard.cli import main
 from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_percent
 from dashboard.pages.models.choice import ModelChoice
@@ -18,9 +15,10 @@ from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.recipes import as_command, as_python, tree_words
 from dashboard.session.registry import Results
 from dashboard.session.state import State
+from tests.cli.command import Run
 from tests.cubes import synthetic_cube
 from tests.pages.models.viewing import open_tab, source
-from tests.states import state_of
+from tests.states import by_python, state_of
 
 
 def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage, state: State) -> None:
@@ -77,22 +75,17 @@ def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, s
     state.page = "Models"
     command, python = as_command(state), as_python(state)
     assert command.endswith(shlex.join(["-c", state.collective, *tree_words(wanted)]))
-    names: dict[str, Any] = {"results": state.results}
-    *lines, last = [line for line in python.splitlines() if not line.startswith("results =")]
-    exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
-    assert eval(last, names) == state.view.statistics(wanted)  # noqa: S307 - likewise
+    lines = "\n".join(line for line in python.splitlines() if not line.startswith("results ="))
+    assert by_python(lines, results=state.results) == state.view.statistics(wanted)
 
 
-def test_the_penalty_on_show_is_that_of_the_command(
-    page: ModelsPage, state: State, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_penalty_on_show_is_that_of_the_command(page: ModelsPage, state: State, done: Run) -> None:
     part = open_tab(page, "Decision")
     page.panel.machine.value = "boba"
     for encode, fill in itertools.product(("exact", "c45"), (False, True)):
         part.by.value, part.encode.value, part.fill.value = "loggp", encode, fill
         page._write()
-        assert main([*shlex.split(as_command(state))[1:], "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)["penalty"]
+        told = done(*shlex.split(as_command(state))[1:], "--json").json["penalty"]
         first, _, others = part.figures.object.partition("<td>decision on show</td>")[2].partition("</tr>")
         figures = re.findall(r"<td[^>]*>([^<]*)", first)[3:6]
         assert figures == [format_percent(told[name]) for name in ("mean", "median", "max")]

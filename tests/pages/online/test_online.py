@@ -1,6 +1,5 @@
 """The page *Online*: a folder's course or a simulation, with sliders that learn anew from what was kept."""
 
-import json
 import shlex
 import shutil
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.cli import main
 from dashboard.online.course import bands
 from dashboard.online.errors import OnlineError
 from dashboard.online.scenario import read
@@ -19,9 +17,10 @@ from dashboard.pages.online.view import Pictured, Shown, read_view, recipes, wri
 from dashboard.session.recipes import as_command
 from dashboard.session.registry import Origin
 from dashboard.session.state import State
+from tests.cli.command import Run
 from tests.cubes import cube_of, synthetic_cube
 from tests.online.folders import SIZES, TABLE, another, make
-from tests.states import state_of
+from tests.states import by_python, state_of
 
 SIMULATION = "scenario:reference;iterations:2;rounds:5"
 BEST = f"allreduce:{TABLE.methods['allreduce'][2].label}"
@@ -152,18 +151,14 @@ def test_without_a_folder_a_simulation_is_the_way_in(root: Path, monkeypatch: py
 
 @pytest.mark.slow
 @pytest.mark.parametrize("view", [SIMULATION, "folder:loop;cap:0.3;bins:seen", f"folder:loop;blocked:{BEST}"])
-def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.CaptureFixture[str], view: str) -> None:
+def test_command_and_python_give_the_figures_on_show(root: Path, done: Run, view: str) -> None:
     page = open_page(view)
     assert page.charts.course is not None
-    words = shlex.split(as_command(page.state))
-    assert main(words[1:]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done(*shlex.split(as_command(page.state))[1:]).json
     boxes = [iteration["boxes"] for iteration in page.charts.course.iterations]
     assert [iteration["boxes"] for iteration in answer.get("course", answer)["iterations"]] == boxes
-    *lines, last = page.state.recipes["Online"][1].splitlines()
-    names: dict[str, Any] = {}
-    exec("\n".join([*lines, f"course = {last}"]), names)  # noqa: S102 - our own
-    assert [iteration["boxes"] for iteration in names["course"]["iterations"]] == boxes
+    course = by_python(page.state.recipes["Online"][1])
+    assert [iteration["boxes"] for iteration in course["iterations"]] == boxes
 
 
 @pytest.mark.slow

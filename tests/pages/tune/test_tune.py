@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from dashboard.cli import main
 from dashboard.commands.options import parse
 from dashboard.measuring import tunings
 from dashboard.pages.measure import watching as module
@@ -20,7 +19,9 @@ from dashboard.server.permission import Permission
 from dashboard.session.recipes import as_command, as_link
 from dashboard.session.state import State
 from dashboard.tuning import Asked, Folder
+from tests.cli.command import Run
 from tests.measuring.played import HERE
+from tests.states import by_python
 
 
 def open_page(**chosen: Any) -> TunePage:
@@ -170,17 +171,14 @@ def test_an_mpi_that_was_installed_meanwhile_is_found_by_looking_again(
 
 
 def test_the_command_says_what_the_page_shows(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    root: Path, monkeypatch: pytest.MonkeyPatch, done: Run, refused: Run
 ) -> None:
     page = open_page(tuning="tuned")
     assert as_command(page.state) == f"colltune tune {page.root / 'tuned'} --status --json"
-    names: dict[str, Any] = {}
-    lines, _, last = page.state.recipes["Tune"][1].rpartition("\n")
-    exec(lines, names)  # noqa: S102 - our own
-    assert eval(last, names)["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]  # noqa: S307 - likewise
-    assert main(as_command(page.state).split()[1:]) == 0
-    assert json.loads(capsys.readouterr().out)["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
-    assert main(["tune", str(root / "none"), "--status"]) == 2
+    gain = page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
+    assert by_python(page.state.recipes["Tune"][1])["gain"] == gain
+    assert done(*as_command(page.state).split()[1:]).json["gain"] == gain
+    refused("tune", root / "none", "--status")
     assert not (root / "none").exists()
     monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
     empty = open_page(tuning_asked="collectives:bcast;budget:90s")
