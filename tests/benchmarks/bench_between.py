@@ -4,8 +4,8 @@ Every fifth line is left out in turn, along either axis, of the sample data and 
 each with the hints of its loader as ``PATH[,name=value…]``. Means are over the cells between sizes that were decided
 on; beside them the share of left-out times that lie in the bands of 90 %, and the seconds that one tree took.
 Then, in points with the standard error over the folds: how far the recommendation is above another tree of no more
-leaves, and above itself with fewer leaves, where that is most beyond the error; and its mean where only every second
-line was decided on.
+leaves, and above itself with fewer leaves, where that is most of the spread over the folds; and its mean where only
+every second line was decided on.
 """
 
 import itertools
@@ -81,13 +81,17 @@ def by_leaves(problem: Problem) -> dict[int, HeldOut]:
 
 
 def beyond_error(pairs: Iterator[tuple[str, HeldOut, HeldOut]]) -> str:
-    """Of pairs by name the one whose first is above the second by most beyond the standard error over the folds."""
+    """Of pairs by name the one whose first is above the second by most of the spread over the folds, and by how much.
+
+    As points with their standard error, and as a share of the standard deviation over the folds.
+    """
     points = []
     for name, first, second in pairs:
         folds = np.array([a.figures.mean - b.figures.mean for a, b in zip(first.folds, second.folds, strict=True)])
-        points.append((float(np.nanmean(folds)), float(np.nanstd(folds, ddof=1) / np.sqrt(folds.size)), name))
-    mean, error, name = max(points, key=lambda point: point[0] - point[1])
-    return f"{mean:+.2f} ± {error:.2f} ({name})"
+        folds = folds[np.isfinite(folds)]
+        points.append((float(folds.mean()), float(folds.std(ddof=1)), folds.size, name))
+    mean, spread, count, name = max(points, key=lambda point: point[0] / max(point[1], 1e-9))
+    return f"{mean:+.2f} ± {spread / np.sqrt(count):.2f} ({name}), {mean / max(spread, 1e-9):.2f} of the spread"
 
 
 def every_second(problem: Problem) -> Problem:
