@@ -238,31 +238,31 @@ class Surfaces:
         """Put in what sizes of as many bytes in all tell of methods of which nothing else does."""
         known, asked = scale(self.comm_sizes), scale(comm_sizes)
         for rows, methods in self._groups:
-            unknown = np.isnan(logs[methods]) & self._runs(rows, methods, comm_sizes)[:, :, None]
-            if not unknown.any():
-                continue
+            which, place, column = np.nonzero(
+                np.isnan(logs[methods]) & self._runs(rows, methods, comm_sizes)[:, :, None]
+            )
             ends = []
             for beside, order in ((1, rows), (-1, rows[::-1])):
-                at, end = np.full((2, *unknown.shape), np.nan)
+                at, times = np.full((2, which.size), np.nan)
                 for row in order:
-                    times = self._within_row(methods, row, scale(message_sizes) + (asked - known[row])[:, None])
-                    near = np.isfinite(times) & (beside * (asked - known[row]) > 0)[:, None]
-                    at, end = np.where(near, known[row], at), np.where(near, times, end)
-                ends.append((at, end))
+                    near = np.flatnonzero((beside * (asked - known[row]) > 0)[place])
+                    sizes = scale(message_sizes)[column[near]] + asked[place[near]] - known[row]
+                    here = self._within_row(methods[which[near]], row, sizes)
+                    near, here = near[np.isfinite(here)], here[np.isfinite(here)]
+                    at[near], times[near] = known[row], here
+                ends.append((at, times))
             (low, start), (high, end) = ends
-            with np.errstate(invalid="ignore"):
-                times = start + (asked[:, None] - low) / (high - low) * (end - start)
-            logs[methods] = np.where(unknown, times, logs[methods])
+            logs[methods[which], place, column] = start + (asked[place] - low) / (high - low) * (end - start)
 
     def _within_row(self, methods: IntArray, row: int, asked: FloatArray) -> FloatArray:
-        """Times between a row's own sizes, at logarithms of message sizes ``(comm_size, message_size)``; else NaN."""
+        """Times between a row's own sizes, each of a method at the logarithm of a message size; NaN where unknown."""
         sizes = scale(self.message_sizes)
         upper = np.clip(np.searchsorted(sizes, asked), 1, sizes.size - 1)
         share = (asked - sizes[upper - 1]) / (sizes[upper] - sizes[upper - 1])
-        values, unknown = self._values[methods, row], ~self._known[methods, row]
-        lost = np.abs(1 - share) * unknown[:, upper - 1] + np.abs(share) * unknown[:, upper]
-        inside = (lost < _SLACK) & (np.abs(share - 0.5) < 0.5 + _SLACK)
-        return np.where(inside, (1 - share) * values[:, upper - 1] + share * values[:, upper], np.nan)
+        values, unknown = self._values[:, row], ~self._known[:, row]
+        lost = np.abs(1 - share) * unknown[methods, upper - 1] + np.abs(share) * unknown[methods, upper]
+        times = (1 - share) * values[methods, upper - 1] + share * values[methods, upper]
+        return np.where((lost < _SLACK) & (np.abs(share - 0.5) < 0.5 + _SLACK), times, np.nan)
 
     def _fold(self, logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> None:
         """Put in what methods that fold take off powers of two, where nothing but these was measured."""
