@@ -90,6 +90,9 @@ class Target:
     once
         ``once(collective, method)``: name and value of a setting that a method needs and a file has but once, so that
         methods of different values are not said beside each other; an empty name where it needs none.
+    comes_to
+        ``comes_to(decision, cube, weights, version)``: of a file that is not read back the decision function that it
+        comes to for one collective; None: nothing tells, or it says all of it.
     unwritten
         ``unwritten(facts, methods)``: what is said of methods that its library was measured to have, and its files are
         written without; None: it has none.
@@ -108,6 +111,7 @@ class Target:
     says: tuple[str, ...] = ()
     names: Callable[[str, str | None], Sequence[str]] | None = None
     once: Callable[[str, Method], tuple[str, str]] | None = None
+    comes_to: Callable[[DecisionFunction, xr.Dataset, Any, str], DecisionFunction] | None = None
     unwritten: Callable[[Mapping[str, Any], str], str] | None = None
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:

@@ -31,7 +31,6 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
-from dashboard.export.targets.forced import as_forced
 from dashboard.export.targets.mpich.base import borrowed, standing
 from dashboard.export.targets.mpich.selection import stands_there
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
@@ -302,8 +301,8 @@ def _part(
     before = penalty(cube, decision, weights=weights)
     target = TARGETS[order.target]
     as_written = said if target.own_methods and not target.readable else read
-    if order.target == "mpirun":
-        as_written = as_forced(decision, cube, weights, order.version)
+    if target.comes_to is not None:
+        as_written = target.comes_to(decision, cube, weights, order.version)
     if as_written is None:
         return replace(part, read=None, before=summarise(before))
     after = penalty(cube, as_written, weights=weights)

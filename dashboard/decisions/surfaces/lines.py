@@ -137,13 +137,17 @@ def weighed(weights: FloatArray, values: FloatArray, axis: int) -> FloatArray:
     return np.asarray(sum(parts[1:], start=parts[0]))
 
 
+def piece(known: FloatArray, asked: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The known place that ends the piece of the line that each size is on, and how far along the piece it is."""
+    upper = np.clip(np.searchsorted(known, asked), 1, known.size - 1)
+    return upper, (asked - known[upper - 1]) / (known[upper] - known[upper - 1])
+
+
 def openness(known: IntArray, wanted: IntArray) -> FloatArray:
     """How far from measured sizes: 0 at one, 1 halfway between two or a gap beyond the last, more further out."""
     if known.size < 2:
         return np.where(np.isin(wanted, known), 0.0, 1.0)
-    logs, asked = scale(known), scale(wanted)
-    upper = np.clip(np.searchsorted(logs, asked), 1, known.size - 1)
-    share = (asked - logs[upper - 1]) / (logs[upper] - logs[upper - 1])
+    _, share = piece(scale(known), scale(wanted))
     return np.where((share >= 0) & (share <= 1), 4 * share * (1 - share), np.maximum(share - 1, -share))
 
 

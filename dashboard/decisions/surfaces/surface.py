@@ -16,6 +16,7 @@ from dashboard.decisions.surfaces.lines import (
     kind_of,
     limited_to,
     openness,
+    piece,
     scale,
     weighed,
 )
@@ -238,9 +239,10 @@ class Surfaces:
         """Put in what sizes of as many bytes in all tell of methods of which nothing else does."""
         known, asked = scale(self.comm_sizes), scale(comm_sizes)
         for rows, methods in self._groups:
-            which, place, column = np.nonzero(
-                np.isnan(logs[methods]) & self._runs(rows, methods, comm_sizes)[:, :, None]
-            )
+            unknown = np.isnan(logs[methods]) & self._runs(rows, methods, comm_sizes)[:, :, None]
+            if not unknown.any():
+                continue
+            which, place, column = np.nonzero(unknown)
             ends = []
             for beside, order in ((1, rows), (-1, rows[::-1])):
                 at, times = np.full((2, which.size), np.nan)
@@ -256,9 +258,7 @@ class Surfaces:
 
     def _within_row(self, methods: IntArray, row: int, asked: FloatArray) -> FloatArray:
         """Times between a row's own sizes, each of a method at the logarithm of a message size; NaN where unknown."""
-        sizes = scale(self.message_sizes)
-        upper = np.clip(np.searchsorted(sizes, asked), 1, sizes.size - 1)
-        share = (asked - sizes[upper - 1]) / (sizes[upper] - sizes[upper - 1])
+        upper, share = piece(scale(self.message_sizes), asked)
         values, unknown = self._values[:, row], ~self._known[:, row]
         lost = np.abs(1 - share) * unknown[methods, upper - 1] + np.abs(share) * unknown[methods, upper]
         times = (1 - share) * values[methods, upper - 1] + share * values[methods, upper]

@@ -259,4 +259,5 @@ TARGET = Target(
     ("cubes", "version", "weights"),
     use=usage.MPIRUN,
     names=algorithm_names,
+    comes_to=as_forced,
 )
