@@ -85,12 +85,6 @@ def results(
     parser.add_argument("paths", nargs="+", metavar=metavar, help=about)
 
 
-def base(parser: Any) -> None:
-    """Add ``--base``."""
-    about = "MPICH's own complete selection to start from: a file, or a version such as 5.0"
-    parser.add_argument("--base", metavar="FILE", help=about)
-
-
 def selection(args: argparse.Namespace) -> str | None:
     """The text of the selection that ``--base`` names; None where it is not given, Usage where it cannot be read."""
     from dashboard.export.targets.mpich.base import given

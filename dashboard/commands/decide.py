@@ -24,6 +24,7 @@ from dashboard.decisions.grown.c45.report import TABLE_6_7, TABLE_6_8, c45_table
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_count
+from dashboard.domain.written import OF_TARGETS
 from dashboard.export import ExportError, source_lines, writing
 from dashboard.export.components import asks_han
 from dashboard.export.library_names import is_of_library, rules_target
@@ -147,12 +148,12 @@ def _say_losses(written: Written, allowed: float) -> bool:
 
 def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
     """What is asked of the target; `Usage` for options that mean nothing to it."""
-    asked = {"version": args.version, "most_rules": args.most_rules, "base": cli_arguments.selection(args)}
+    asked = {option.name: getattr(args, option.name) for option in OF_TARGETS}
+    asked["base"] = cli_arguments.selection(args)
     given = {name: value for name, value in asked.items() if value is not None}
-    for name in given:
-        if name not in known:
-            option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")
-            raise Usage(f"{option} means nothing to --to {args.to}")
+    for option in OF_TARGETS:
+        if option.name in given and option.name not in known:
+            raise Usage(f"{option.flags[0]} means nothing to --to {args.to}")
     if "base" in known and "base" not in given and (text := kept(args.paths)) is not None:
         given["base"] = text
     return given

@@ -182,7 +182,7 @@ def _after_lint(args: argparse.Namespace) -> list[str] | None:
         tuned, han = map(str, both)
         return ["lint", tuned, "--han", han]
     # Rules of version 3 need an Open MPI that reads them.
-    proven = form.startswith(_PROVEN) or (form == "openmpi-3" and args.library_series.startswith("6"))
+    proven = form.startswith(_PROVEN) or (form == "openmpi-3" and args.version.startswith("6"))
     return ["prove", args.rules, *_beside(args)] if proven else None
 
 

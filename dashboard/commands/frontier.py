@@ -14,7 +14,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier, listed, time_to_decide
 from dashboard.decisions.judged.frontier import frontier as find
 from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
-from dashboard.domain.held_out import over
+from dashboard.domain.held_out import CRITERION, over
 from dashboard.domain.units import format_count
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import tree_words
@@ -33,7 +33,7 @@ def frontier(args: argparse.Namespace) -> None:
             held_out=None if args.held_out == "none" else args.held_out,
             folds=args.folds,
             prepare=prepared.learn,
-            criterion=args.criterion,
+            criterion=args.criterion or CRITERION.default,
             progress=progress,
         )
     times = [time_to_decide(prepared.problem, decision) if args.timed else None for decision in tried.decisions]

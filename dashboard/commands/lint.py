@@ -24,11 +24,11 @@ from loaders.workload import read_workload
 
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
-    args.library_series = args.library_series or written_for(text_of(args.rules))
+    args.version = args.version or written_for(text_of(args.rules))
     if args.han:
-        _, rules = read_beside(Path(args.rules), Path(args.han), args.library_series)
+        _, rules = read_beside(Path(args.rules), Path(args.han), args.version)
     else:
-        rules = read_rules(args.rules, version=args.library_series)
+        rules = read_rules(args.rules, version=args.version)
     args.found_format = rules.format
     if args.paths and rules.listings:
         raise Usage(f"--over: {args.rules}: {listed(rules)}; 'colltune export' says what a file costs that it writes")
@@ -41,7 +41,7 @@ def lint(args: argparse.Namespace) -> None:
             there = ", ".join(dict.fromkeys(decision.collective for decision in rules.meant.values()))
             raise Usage(f"-c {args.collective}: {args.rules} has no rules for it; it has them for {there}")
         cubes = _judged_by(args, ruled)
-        prices, more = costs(judged, cubes, args.library_series, _weights(args.weights, cubes))
+        prices, more = costs(judged, cubes, args.version, _weights(args.weights, cubes))
         faults += more
     result = {
         "path": str(args.rules),

@@ -30,11 +30,11 @@ def report(args: argparse.Namespace) -> None:
     cli_arguments.target(args.to)
     contents = Contents(
         collectives=tuple(args.collective or ()),
-        frontier=not args.no_frontier,
+        frontier=args.frontier is not False,
         held_out=None if args.held_out == "none" else args.held_out,
         folds=args.folds,
         target=args.to,
-        models=args.models,
+        models=bool(args.models),
     )
     with Working() as progress:
         if pictures:

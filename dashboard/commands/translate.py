@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands.naming import named_rules
@@ -14,6 +15,7 @@ from dashboard.export.rules.over import by_blocks
 from dashboard.export.target import ExportError, Target
 from dashboard.export.translation import base_of, lacking, listed, of_section, sections_of, taken
 from dashboard.export.writing import Order, write
+from loaders.openmpi import DEFAULT_VERSION
 
 _TOLD = 4
 
@@ -31,7 +33,7 @@ def translate(args: argparse.Namespace) -> None:
     meant = {name: decision for name, decision in rules.meant.items() if decision.collective in wanted}
     if not meant:
         raise Usage(f"{args.rules}: no rules for {', '.join(wanted)}")
-    chosen = of_section(meant, args.section)
+    chosen = of_section(meant, args.section or "")
     if not chosen:
         there = listed([f"[{words}]" for words in sections_of(meant)]) or "none"
         raise Usage(f"{args.rules}: no rules in a section with {args.section!r}; sections are {there}")
@@ -42,7 +44,7 @@ def translate(args: argparse.Namespace) -> None:
 
 
 def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction], base: str | None) -> str:
-    given = {"version": args.library_series, "base": base}
+    given: dict[str, Any] = {"version": args.version or DEFAULT_VERSION, "base": base}
     options = {name: value for name, value in given.items() if name in target.options and value is not None}
     facts = {"translated_from": Path(args.rules).name}
     named = named_rules(args, rules, options)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.model import command as cli_model
-from dashboard.domain import held_out as held_out_words
+from dashboard.domain.held_out import HELD_OUT
 from dashboard.session.treatment import OPTIONS
 
 #: Options that the models share with the tree of that name.
@@ -38,14 +39,8 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
 def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:
     """Add what is held out for judging."""
     group = parser.add_argument_group("held out", "penalty on measurements that were not used for deciding")
-    group.add_argument(
-        "--held-out",
-        choices=tuple(held_out_words.SCHEMES.values()),
-        default=default,
-        metavar="WHAT",
-        help="what to hold out: every N-th communicator and message size in turn (lines), only one of both "
-        f"(comm_size, message_size), half of the repetitions, or none (default {default})",
-    )
+    cli_trees.add_option(group, replace(HELD_OUT, default=default))
+    parser.set_defaults(held_out=default)
     group.add_argument(
         "--folds",
         type=cli_values.folds,

@@ -13,4 +13,5 @@ __all__ = [
     "tuning",
     "units",
     "unmeasured",
+    "written",
 ]

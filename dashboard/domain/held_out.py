@@ -3,16 +3,37 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dashboard.domain.options import Option
+
 #: Stands for leaving nothing out, of which `decisions.judged.folds` has no scheme.
 NOTHING = "none"
-#: What can be left out, by title.
-SCHEMES: Mapping[str, str] = {
-    "communicator and message sizes": "lines",
-    "communicator sizes": "comm_size",
-    "message sizes": "message_size",
-    "half of the repetitions": "repetitions",
-    "nothing": NOTHING,
-}
+HELD_OUT = Option(
+    name="held_out",
+    title="left out for judging",
+    help="Every tree is grown again without some of the measurements, and judged by these (cross-validation; M. Stone, "
+    "J. R. Stat. Soc. B 36, 1974): every N-th communicator and message size in turn (lines), only one of both, half of "
+    "the repetitions, or none.",
+    default=NOTHING,
+    kind="choice",
+    choices=("lines", "comm_size", "message_size", "repetitions", NOTHING),
+    titles=(
+        "communicator and message sizes",
+        "communicator sizes",
+        "message sizes",
+        "half of the repetitions",
+        "nothing",
+    ),
+)
+CRITERION = Option(
+    name="criterion",
+    title="penalty",
+    help="Which figure over the penalties of all cells trees are compared and recommended by. The penalty is the time "
+    "lost against the best method, in percent of it (quadtree report, 2006).",
+    default="mean",
+    kind="choice",
+    choices=("mean", "median", "p95", "max"),
+    titles=("mean", "median", "95th percentile", "maximum"),
+)
 #: Of those by which a tree is recommended.
 BETWEEN = "at sizes left out in turn, all of them between others"
 #: Of those that ways of deciding are judged by.

@@ -15,13 +15,14 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
-from dashboard.domain.held_out import NOTHING, SCHEMES
+from dashboard.domain.held_out import CRITERION, HELD_OUT, NOTHING
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.menus import collective_menu, ppn_menu
+from dashboard.pages.parts.options import widget_of
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Button, Figure, Message, Select
+from dashboard.pages.parts.widgets import Button, Figure, Message
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
 from dashboard.session.choice import Choice
@@ -30,7 +31,6 @@ from dashboard.session.state import DATA, ResultsOrState
 PAGE = "Frontier"
 #: Tables of more cells wait for the button.
 MOST_CELLS = 1500
-CRITERIA = {"mean": "mean", "median": "median", "95th percentile": "p95", "maximum": "max"}
 
 
 #: What each page has asked for. Pages of other sessions may wait for the same work.
@@ -54,23 +54,8 @@ class FrontierPage(Page):
         about = "The operation that is decided on; all pages follow. Every family of trees is tried on it."
         self.collective = collective_menu(state, about)
         self.ppn = ppn_menu(state)
-        self.scheme = Select(
-            label="Left out for judging",
-            options=dict(SCHEMES),
-            value=state.held_out,
-            width=320,
-            description="Each tree is grown again without some of the measurements, and judged by these: "
-            "cross-validation (M. Stone, J. R. Stat. Soc. B 36, 1974). Nothing: all are judged by what "
-            "they learnt.",
-        )
-        self.criterion = Select(
-            label="Penalty",
-            options=CRITERIA,
-            value=state.criterion,
-            width=170,
-            description="Which figure over the penalties of all cells is drawn, and decides. The penalty is the "
-            "time lost against the best method, in percent of it (quadtree report, 2006).",
-        )
+        self.scheme = widget_of(HELD_OUT, state.held_out, 320)
+        self.criterion = widget_of(CRITERION, state.criterion, 170)
         self.compute = Button(label="Compute", variant="contained", on_click=self._compute, align="center")
         self.background = Background(again=self._compute)
         self.judging = Background(again=self._judge)
@@ -217,7 +202,7 @@ class FrontierPage(Page):
             self._columns[name].visible = there
             if not there:
                 continue
-            what = next(title for title, key in CRITERIA.items() if key == self.state.criterion)
+            what = CRITERION.shown(self.state.criterion)
             title = f"{what.capitalize()} penalty {name}"
             chart = drawn.frontier_chart(title, frontier.table, value, titles, self._current(value), self._advised)
             tap = hv.streams.Tap(source=chart)

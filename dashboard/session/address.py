@@ -53,8 +53,8 @@ PARAMETERS = {
     "held_out": "held_out",
     "criterion": "criterion",
     "target": "target",
-    "version": "target_version",
-    "base": "base_version",
+    "version": "version",
+    "base": "base",
     "rules": "most_rules",
     "export": "exported",
 }

@@ -12,6 +12,8 @@ from urllib.parse import urlencode
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import selectable
 from dashboard.domain.errors import OptionError
+from dashboard.domain.held_out import CRITERION, HELD_OUT
+from dashboard.domain.written import OF_TARGETS, VERSION
 from dashboard.export import TARGETS
 from dashboard.session.address import DATA
 from dashboard.session.campaigns import measured_in, of_both
@@ -85,8 +87,8 @@ def _commands(state: State) -> list[list[str]]:
     if page == "Compare":
         return [["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]]
     if page == "Frontier":
-        criterion = ["--criterion", state.criterion] if state.criterion != state.param.criterion.default else []
-        return [["frontier", *measured, "--held-out", state.held_out, *criterion, *treated]]
+        criterion = CRITERION.typed(state.criterion) if state.criterion != CRITERION.default else []
+        return [["frontier", *measured, *HELD_OUT.typed(state.held_out), *criterion, *treated]]
     return [_decide(view, state.results_id)]
 
 
@@ -118,7 +120,7 @@ def of_check(state: State, file: str, version: str | None, *, judged: bool) -> l
     judged
         Whether it is judged by the measurements on show, if there are any.
     """
-    words = ["lint", file, *(["--for", version] if version else [])]
+    words = ["lint", file, *(VERSION.typed(version) if version else [])]
     if state.results is None or not judged:
         return words
     view = state.view
@@ -222,10 +224,8 @@ def _named(view: View, names: Sequence[str]) -> Treatment:
 
 def _target_words(state: State) -> list[str]:
     """What is asked of the target, as far as it takes it."""
-    options = TARGETS[state.target].options
-    words = ["--for", state.target_version] if state.target_version and "version" in options else []
-    words += ["--base", state.base_version] if state.base_version and "base" in options else []
-    return [*words, *(["--max-rules", str(state.most_rules)] if state.most_rules and "most_rules" in options else [])]
+    asked = [option for option in OF_TARGETS if option.name in TARGETS[state.target].options]
+    return [word for option in asked if (value := getattr(state, option.name)) for word in option.typed(value)]
 
 
 def as_python(state: State) -> str:

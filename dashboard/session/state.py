@@ -13,9 +13,10 @@ import param
 import xarray as xr
 
 from dashboard.decisions.grown.families import FAMILIES
-from dashboard.decisions.judged.frontier import CRITERIA
 from dashboard.decisions.measured.selection import selectable
-from dashboard.domain.held_out import SCHEMES as HELD_OUT
+from dashboard.domain.held_out import CRITERION, HELD_OUT
+from dashboard.domain.options import Option
+from dashboard.domain.written import BASE, MOST_RULES, VERSION
 from dashboard.export import TARGETS
 from dashboard.export.library_names import rules_target
 from dashboard.export.targets.mpich.base import KNOWN
@@ -47,9 +48,13 @@ _VIEWED = frozenset({"results", "rules", "shown", "scheme", "deferred", UNCERTAI
 
 
 def _treated(name: str) -> param.Parameter:
-    """The param of a choice of `session.treatment`: there it is declared."""
-    option = next(each for each in (*OPTIONS, UNCERTAINTY) if each.name == name)
-    about: dict[str, Any] = {"default": option.default, "doc": option.help}
+    """The param of a choice of `session.treatment`."""
+    return _declared(next(each for each in OPTIONS if each.name == name))
+
+
+def _declared(option: Option, default: Any = None) -> param.Parameter:
+    """The param of an option as it is declared, with its default or another."""
+    about: dict[str, Any] = {"default": option.default if default is None else default, "doc": option.help}
     if option.kind == "flag":
         return param.Boolean(**about)
     if option.kind == "choice":
@@ -70,7 +75,7 @@ class State(param.Parameterized):
     results = param.Parameter(default=None, doc="Loaded results (`xarray.DataTree`), replaced as a whole; None: none.")
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
     scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
-    uncertainty = _treated(UNCERTAINTY.name)
+    uncertainty = _declared(UNCERTAINTY)
     rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
     page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
     tab = param.Selector(default="", objects=["", *chain(*address.TABS.values())], doc="Its open tab; empty: first.")
@@ -101,26 +106,16 @@ class State(param.Parameterized):
     rules = param.Dict(default={}, doc="Rules files checked in this session: names by the key of each.")
     model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
     other = param.Parameter(default=Choice("exact"), doc="`Choice` that the page Compare sets beside the tree.")
-    held_out = param.Selector(
-        default="lines", objects=[*HELD_OUT.values()], doc="What the page Frontier leaves out for judging, or none."
-    )
-    criterion = param.Selector(
-        default=CRITERIA[0], objects=list(CRITERIA), doc="Which figure of the penalties decides on the page Frontier."
-    )
+    held_out = _declared(HELD_OUT, "lines")
+    criterion = _declared(CRITERION)
     target = param.Selector(
         default="openmpi",
         objects=list(TARGETS),
         doc="What the page Export writes; by itself rules of the library that was measured.",
     )
-    target_version = param.Selector(
-        default="", objects=["", *VERSIONS], doc="Version of Open MPI that reads the rules; empty: the one measured."
-    )
-    base_version = param.Selector(
-        default="", objects=["", *KNOWN], doc="Version of MPICH whose selection is changed; empty: the one measured."
-    )
-    most_rules = param.Integer(
-        default=0, bounds=(0, 1024), doc="Most rules for each collective of an exported file; 0: as many as it takes."
-    )
+    version = param.Selector(default="", objects=["", *VERSIONS], doc=f"{VERSION.help} Empty: {VERSION.unlimited}.")
+    base = param.Selector(default="", objects=["", *KNOWN], doc=f"{BASE.help} Empty: {BASE.unlimited}.")
+    most_rules = param.Integer(default=0, bounds=(0, 1024), doc=f"{MOST_RULES.help} 0: {MOST_RULES.unlimited}.")
     exported = param.Parameter(default=(), doc="Collectives exported together; empty: the one on show.")
     campaign = param.String(default="", doc="Name of the campaign that the page Measure shows; empty: the newest.")
     campaign_asked = param.String(

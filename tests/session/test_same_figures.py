@@ -203,7 +203,7 @@ def test_the_command_of_the_page_export_writes_its_file(sample: Path, done: Run)
         {"exported": ("reduce",)},
         {"exported": (), "together": ("reduce",)},
         {"together": (), "collective": "allgather"},
-        {"target_version": "4.1", "most_rules": 20},
+        {"version": "4.1", "most_rules": 20},
         {"target": "ucc"},
     ):
         state.param.update(**changes)

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dashboard.commands import arguments as cli_arguments
@@ -9,7 +10,9 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench import options as bench_options
 from dashboard.domain.tuning import OPTIONS
+from dashboard.domain.written import BASE, BLOCKS, SECTION, VERSION
 from dashboard.export.rules import TRANSLATED
+from loaders.openmpi import DEFAULT_VERSION
 
 #: Forms of a proof, by how the name of its file ends.
 WRITTEN_AS = (".txt", ".md", ".json")
@@ -35,12 +38,7 @@ def lint_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-c", "--collective", help="judge this collective; measurements need not say theirs")
     cli_arguments.ppn(parser)
     parser.add_argument("--weights", metavar="FILE", help="workload as weights: collective, comm_size, …, calls")
-    parser.add_argument(
-        "--for",
-        dest="library_series",
-        metavar="V",
-        help="version of Open MPI that is to read it: 4.1, 5.0 or 6.0 (default: the one that its head names, else 5.0)",
-    )
+    cli_trees.add_option(parser, replace(VERSION, unlimited="the one that its head names, else 5.0"))
 
 
 def translate_options(parser: argparse.ArgumentParser) -> None:
@@ -48,28 +46,13 @@ def translate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", metavar="RULESFILE", help=f"rules of {TRANSLATED}")
     parser.add_argument("--to", required=True, metavar="TARGET", help="as for export, such as openmpi or c")
     cli_arguments.collectives(parser)
-    parser.add_argument(
-        "--section",
-        default="",
-        metavar="WORDS",
-        help="of a ucc.conf: the sections with these words, such as team_size=28",
-    )
+    cli_trees.add_option(parser, SECTION)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="file to write (default: standard output)")
-    parser.add_argument(
-        "--for",
-        dest="library_series",
-        default="5.0",
-        metavar="V",
-        help="version of Open MPI that openmpi is written for: 4.1 or 5.0 (default); openmpi-json is for 6. Sets of "
-        "versions 1 and 2 are read as 4.x and 5.x read them; as 6 does, which shifts them, export --tree rules "
-        "--read-by 6.0 takes them",
-    )
-    parser.add_argument(
-        "--sizes-are-blocks",
-        action="store_true",
-        help="the file gives bytes per process where the library compares the total: convert them",
-    )
-    cli_arguments.base(parser)
+    more = "Sets of versions 1 and 2 are read as 4.x and 5.x read them; as 6 does, which shifts them, export --tree "
+    more += "rules --read-by 6.0 takes them."
+    cli_trees.add_option(parser, replace(VERSION, default=DEFAULT_VERSION, help=f"{VERSION.help} {more}"))
+    for option in (BLOCKS, BASE):
+        cli_trees.add_option(parser, option)
     cli_arguments.name(parser, "the rules")
 
 

@@ -6,6 +6,8 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
+from dashboard.domain.held_out import CRITERION
+from dashboard.domain.written import FRONTIER, MODELS, OF_TARGETS
 from dashboard.session.treatment import UNCERTAINTY
 
 #: Where a dashboard that was started without further words answers.
@@ -61,15 +63,8 @@ def export_options(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
     )
     group = parser.add_argument_group("rules files", "for targets that are rules of a library")
-    about = "version of Open MPI: 4.1, 5.0 or 6.0 (default: the one measured, else 5.0)"
-    group.add_argument("--for", dest="version", metavar="V", help=about)
-    group.add_argument(
-        "--max-rules",
-        dest="most_rules",
-        type=cli_values.count,
-        metavar="N",
-        help="write no more than the best N rules for each collective",
-    )
+    for option in OF_TARGETS:
+        cli_trees.add_option(group, option)
     group.add_argument(
         "--allow-loss",
         type=cli_values.percent,
@@ -78,7 +73,6 @@ def export_options(parser: argparse.ArgumentParser) -> None:
         help="points by which the file's mean penalty may exceed that of the tree; beyond that the file is written "
         "all the same, but the exit status is 1 (default 0)",
     )
-    cli_arguments.base(group)
     cli_arguments.beyond(group)
     cli_arguments.name(group, "the results")
     cli_arguments.only(group)
@@ -96,12 +90,7 @@ def frontier_options(parser: argparse.ArgumentParser) -> None:
         metavar="TREE",
         help="ways of deciding to try (default: all that suit the data)",
     )
-    parser.add_argument(
-        "--criterion",
-        choices=("mean", "median", "p95", "max"),
-        default="mean",
-        help="penalty that trees are compared and recommended by (default mean)",
-    )
+    cli_trees.add_option(parser, CRITERION)
     parser.add_argument(
         "--within",
         type=cli_values.percent,
@@ -170,8 +159,5 @@ def report_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to", default=TARGET, metavar="TARGET", help=f"what the rules are written as (default {TARGET})"
     )
-    parser.add_argument(
-        "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
-    )
-    cli_trees.add_option(parser, UNCERTAINTY)
-    parser.add_argument("--models", action="store_true", help="also fit communication models to the measurements")
+    for option in (FRONTIER, UNCERTAINTY, MODELS):
+        cli_trees.add_option(parser, option)

@@ -25,6 +25,7 @@ from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.held_out import CRITERION
 from dashboard.domain.units import format_count
 from dashboard.domain.unmeasured import RULE
 
@@ -34,7 +35,7 @@ MOST_SETTINGS = 32
 QUICK = ("exact", "quadtree", "default", "rules", "intervals")
 """Families that are tried first: what they give can be looked at while the others are grown."""
 
-CRITERIA = ("mean", "median", "p95", "max")
+CRITERIA = CRITERION.choices
 _Key = tuple[str, int]
 _TIMED_CALLS = 256
 _TIMED_TURNS = 5
@@ -117,8 +118,7 @@ def frontiers(
     DecisionError
         When nothing can be held out.
     """
-    if criterion not in CRITERIA:
-        raise OptionError(f"criterion is {criterion!r}, expected one of {', '.join(CRITERIA)}")
+    CRITERION.checked(criterion)
     names = list(dict.fromkeys([*(_suitable(problem) if families is None else families), *(further or {})]))
     prepare = prepare or (lambda part: part)
     learnt = prepare(problem)

@@ -15,6 +15,7 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.measured.workload import called
 from dashboard.domain.units import format_bytes, format_count, format_room
+from dashboard.domain.written import VERSION
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
 from dashboard.export.rules.lint import read_file
@@ -25,11 +26,13 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.export.translate import Translate
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import collective_menu
+from dashboard.pages.parts.options import common
 from dashboard.pages.parts.widgets import Button, FileInput, Message, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.recipes import of_check
 from dashboard.session.state import DATA, State
+from loaders.openmpi import DEFAULT_VERSION, VERSIONS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
 MAPS = {"a": "A: the tree", "b": "B: the rules file", "gap": "B against A"}
 #: Larger files are no rules of a library.
 MOST_BYTES = 4 << 20
-_VERSIONS = ("4.1", "5.0", "6.0")
 _CLASSIC = ("openmpi-1", "openmpi-2")
 _PASTED = "pasted"
 _LONGEST_NAME = 60
@@ -81,14 +83,8 @@ class CheckRules(Viewer):
             margin=(10, 10),
             description=f"A file of rules that a library reads; at most {most}.",
         )
-        self.version = Select(
-            label="Read by Open MPI",
-            options=list(_VERSIONS),
-            value="5.0",
-            width=160,
-            description="What classic rules mean depends on the version that reads them. Numbers of algorithms, and "
-            "the rules for sizes between two lines, differ.",
-        )
+        read = {**common(VERSION), "label": "Read by Open MPI"}
+        self.version = Select(options=list(VERSIONS), value=DEFAULT_VERSION, width=160, **read)
         self.paste = TextAreaInput(
             label="Or paste it here",
             placeholder="rules of Open MPI, MPICH, Intel MPI (I_MPI_ADJUST_…), UCC or NCCL",

@@ -28,7 +28,7 @@ def collectives_of(state: State) -> tuple[str, ...]:
 def order_key(state: State, base: str | None) -> tuple[Any, ...]:
     """What tells one file from another."""
     digest = None if base is None else hashlib.sha256(base.encode()).hexdigest()[:16]
-    wanted = collectives_of(state), state.target, state.target_version, state.most_rules
+    wanted = collectives_of(state), state.target, state.version, state.most_rules
     return "export", state.view.data_key, state.choice(), *wanted, digest
 
 
@@ -46,7 +46,7 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
     joint = state.view.job(state.choice()) if together & set(names) else None
     given = {
         "target": state.target,
-        "version": state.target_version,
+        "version": state.version,
         "most_rules": state.most_rules or None,
         "base": base,
     }

@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 
 from dashboard.decisions import DecisionError
+from dashboard.domain.written import MOST_RULES, VERSION
 from dashboard.export import TARGETS
 from dashboard.export.library_names import measured_series
 from dashboard.export.targets.mpich.base import kept, known
@@ -21,6 +22,7 @@ from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.menus import mpich_menu, ppn_menu
+from dashboard.pages.parts.options import common
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import IntInput, Message, MultiChoice, Select, Tabs, clamped
 from dashboard.session.recipes import of_file, said
@@ -59,21 +61,10 @@ class ExportPage(Page):
             description="The library that is to obey the decision, or the language of the source. What a target "
             "cannot express is listed with its cost.",
         )
-        self.version = Select(
-            label="Open MPI",
-            options=list(_VERSIONED),
-            width=160,
-            description="The version that will read the file, by default the measured one. Numbers of algorithms "
-            "differ between versions.",
-        )
-        self.most = IntInput(
-            label="Most rules, 0: no limit",
-            value=state.most_rules,
-            start=0,
-            end=state.param.most_rules.bounds[1],
-            width=230,
-            description="For each collective. If there would be more, the best ones by the measurements are kept.",
-        )
+        self.version = Select(options=list(_VERSIONED), width=160, **common(VERSION))
+        limits = {"start": 0, "end": state.param.most_rules.bounds[1]}
+        self.most = IntInput(value=state.most_rules, **limits, width=230, **common(MOST_RULES))
+        self.most.label += f", 0: {MOST_RULES.unlimited}"
         self.collectives = MultiChoice(
             label="Collectives in the file",
             options=[],
@@ -115,7 +106,7 @@ class ExportPage(Page):
         self.base.param.watch(self._follow, "value")
         self.version.param.watch(self._set_version, "value")
         self.collectives.param.watch(self._set_collectives, "value")
-        chosen = ["target", "target_version", "most_rules", "exported"]
+        chosen = ["target", "version", "most_rules", "exported"]
         state.param.watch(self._follow, [*DATA, *TREE, "rules", *chosen, "page"])
         self.tabs.param.watch(self._say, "active")
         report = self.report
@@ -124,7 +115,7 @@ class ExportPage(Page):
 
     def _set_version(self, event: Any) -> None:
         if event.new is not None:
-            self.state.target_version = event.new
+            self.state.version = event.new
 
     def _set_collectives(self, event: Any) -> None:
         alone = [self.state.collective]
@@ -135,8 +126,8 @@ class ExportPage(Page):
         cubes = [cube for name in collectives_of(state) if (cube := state.view.measured(name)) is not None]
         known = measured_series(cube.attrs for cube in cubes)
         by_itself = f"{known} (measured)" if known else f"{DEFAULT_VERSION} (usual)"
-        versions = {by_itself: ""} | {version: version for version in (*_VERSIONED, state.target_version) if version}
-        self.version.param.update(options=versions, value=state.target_version, visible="version" in options)
+        versions = {by_itself: ""} | {version: version for version in (*_VERSIONED, state.version) if version}
+        self.version.param.update(options=versions, value=state.version, visible="version" in options)
         self.most.param.update(value=state.most_rules, visible="most_rules" in options)
         names = [name for name in state.param.collective.objects if name is not None]
         self.collectives.param.update(options=names, value=list(collectives_of(state)), disabled=not names)

@@ -6,6 +6,7 @@ from typing import Any
 import panel as pn
 
 from dashboard.decisions.grown.family import Progress
+from dashboard.domain.written import BASE, BLOCKS, SECTION, VERSION
 from dashboard.export import TARGETS
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
@@ -17,7 +18,8 @@ from dashboard.export.writing import Order, Written, write
 from dashboard.pages.export.written import Downloads
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import mpich_menu, mpich_versions
-from dashboard.pages.parts.widgets import Button, Message, Select, Switch
+from dashboard.pages.parts.options import common, widget_of
+from dashboard.pages.parts.widgets import Button, Message, Select
 from dashboard.session.state import State
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -49,28 +51,9 @@ class Translate(Downloads):
             description="The library or language that the checked file is translated to. Methods that the target "
             "lacks are replaced, with a note.",
         )
-        self.section = Select(
-            label="Section",
-            options=_FIRST,
-            value="",
-            width=400,
-            description="The teams whose rules are taken: a ucc.conf has sections for several, and the other file "
-            "can hold one for each collective.",
-        )
-        self.version = Select(
-            label="Open MPI",
-            options=["4.1", "5.0"],
-            value=DEFAULT_VERSION,
-            width=120,
-            description="The version that will read the file. Numbers of algorithms differ between versions.",
-        )
-        self.blocks = Switch(
-            label="Its sizes are blocks per process",
-            value=False,
-            margin=(10, 10, 14, 10),
-            description="The file gives bytes per process where the library compares the total: convert them. The "
-            "check shows the penalty for both readings.",
-        )
+        self.section = Select(options=_FIRST, value="", width=400, **common(SECTION))
+        self.version = Select(options=["4.1", "5.0"], value=DEFAULT_VERSION, width=120, **common(VERSION))
+        self.blocks = widget_of(BLOCKS, value=False)
         self.base = mpich_menu(state)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
@@ -107,10 +90,9 @@ class Translate(Downloads):
         if self._given is None or not self.result.visible:
             return []
         words = ["translate", self._given[0], "--to", self.target.value]
-        words += ["--for", self.version.value] if self.version.visible else []
-        words += ["--section", self.section.value] if self.section.value else []
-        words += ["--sizes-are-blocks"] if self.blocks.value else []
-        words += ["--base", self.base.value] if self.base.visible and self.base.value else []
+        chosen = {VERSION: self.version, SECTION: self.section, BLOCKS: self.blocks, BASE: self.base}
+        for option, widget in chosen.items():
+            words += option.typed(widget.value) if widget.visible and widget.value else []
         return [words]
 
     def _offer(self, *_: Any) -> None:

@@ -6,12 +6,14 @@ from typing import Any
 import panel as pn
 
 from dashboard.decisions.grown.family import Progress
-from dashboard.domain.held_out import NOTHING, SCHEMES
+from dashboard.domain.held_out import HELD_OUT, NOTHING
+from dashboard.domain.written import FRONTIER, MODELS
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
+from dashboard.pages.parts.options import widget_of
 from dashboard.pages.parts.views import Section
-from dashboard.pages.parts.widgets import Button, FileDownload, Message, MultiChoice, Select, Switch
+from dashboard.pages.parts.widgets import Button, FileDownload, Message, MultiChoice
 from dashboard.report import Contents, to_html, to_story
 from dashboard.session.recipes import of_report
 from dashboard.session.state import DATA, TREE, State
@@ -43,28 +45,8 @@ class Report(Section):
             width=380,
             description="Each has a chapter of its own, decided by the tree of the page Decisions. Empty: all of them.",
         )
-        self.frontier = Switch(
-            label="Compare all ways of deciding",
-            value=True,
-            margin=(10, 10, 14, 10),
-            description="Leaves against penalty for every family of trees, with a recommendation, as on the page "
-            "Frontier. It is the longest part of the work.",
-        )
-        self.models = Switch(
-            label="Communication models",
-            value=False,
-            margin=(10, 10, 14, 10),
-            description="Hockney, LogGP and PLogP are fitted to the measurements of each collective, and deciding by "
-            "them is judged by the measurements (dissertation, 5.2 and 6.2). The fits take some seconds each.",
-        )
-        self.held_out = Select(
-            label="Left out for judging",
-            options=dict(SCHEMES),
-            value=NOTHING,
-            width=290,
-            description="Ways of deciding are grown again without these measurements, and judged by them "
-            "(cross-validation; M. Stone, J. R. Stat. Soc. B 36, 1974). It takes several times as long.",
-        )
+        self.frontier, self.models = (widget_of(option, option.default) for option in (FRONTIER, MODELS))
+        self.held_out = widget_of(HELD_OUT, NOTHING, 290)
         self.write = Button(label="Write the report", color="primary", variant="contained", on_click=self._write)
         self.draw = Button(label="Pictures for a paper", variant="outlined", on_click=self._draw)
         self._last: Callable[[], None] = self._write
@@ -89,9 +71,10 @@ class Report(Section):
         if self.write.disabled:
             return []
         contents = self._contents()
-        words = ["--to", contents.target, *([] if contents.frontier else ["--no-frontier"])]
-        words += ["--held-out", contents.held_out] if contents.held_out else []
-        words += ["--models"] if contents.models else []
+        words = ["--to", contents.target]
+        for option in (FRONTIER, HELD_OUT, MODELS):
+            value = getattr(contents, option.name)
+            words += option.typed(value) if value not in (None, option.default) else []
         pictures = self._last == self._draw
         return [of_report(self._state, contents.collectives, PICTURES if pictures else REPORT, words)]
 

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from dashboard.domain.written import BASE
 from dashboard.export.targets.mpich.base import KNOWN
+from dashboard.pages.parts.options import common
 from dashboard.pages.parts.widgets import Select
 from dashboard.session.state import DATA, State
 
@@ -58,16 +60,8 @@ def ppn_menu(state: State) -> Select:
 
 def mpich_menu(state: State) -> Select:
     """A menu of the versions of MPICH into whose complete selection files rules are put."""
-    menu = Select(
-        label="MPICH",
-        options=mpich_versions(),
-        value=state.base_version,
-        width=190,
-        description="The version that will read the file, in whose own one the rules stand. As measured: that of the "
-        f"results ({KNOWN[0]} to {KNOWN[-1]} are known), else of the MPICH that is installed here. For another one "
-        "colltune export --base takes maint/tuning/coll/mpir/generic.json of it.",
-    )
-    menu.link(state, value="base_version", bidirectional=True)
+    menu = Select(options=mpich_versions(), value=state.base, width=190, **common(BASE))
+    menu.link(state, value="base", bidirectional=True)
     return menu
 
 

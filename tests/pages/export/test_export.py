@@ -195,7 +195,7 @@ def test_rules_are_for_the_version_measured_unless_another_is_chosen(page: Expor
 
 def test_the_address_keeps_the_choices(page: ExportPage, state: State) -> None:
     page.collectives.value = ["reduce", "bcast"]
-    state.param.update(target="openmpi", target_version="4.1", most_rules=7)
+    state.param.update(target="openmpi", version="4.1", most_rules=7)
     query = state.to_query()
     assert {name: query[name] for name in ("version", "rules", "export")} == {
         "version": "4.1",
@@ -204,7 +204,7 @@ def test_the_address_keeps_the_choices(page: ExportPage, state: State) -> None:
     }
     other = sample_state()
     assert other.from_query({**query, "target": "ucc"}) == []
-    assert (other.target, other.target_version, other.most_rules) == ("ucc", "4.1", 7)
+    assert (other.target, other.version, other.most_rules) == ("ucc", "4.1", 7)
     assert other.exported == ("reduce", "bcast")
     (why,) = other.from_query({"target": "fortran"})
     assert "possible are c, c-table" in why
