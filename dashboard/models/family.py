@@ -9,7 +9,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
-from dashboard.domain.models import MODEL_NAMES, ModelName
+from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.domain.options import Option
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble, completed_decision, model_decision
 from dashboard.models.errors import ModelError
@@ -66,11 +66,13 @@ def _network(text: str) -> None:
 OPTIONS = (
     Option(
         name="model",
-        title="model",
-        help="Model whose prediction chooses the method; vote: the choice of most models, weight: of the most trusted.",
+        title="decide by",
+        help="Model whose prediction takes the fastest method of each cell (dissertation, 5.2). Vote: what most models "
+        "take; weight: what the most trusted ones take.",
         default=VOTE,
         kind="choice",
         choices=(*MODEL_NAMES, *TOGETHER),
+        titles=(*(MODEL_TITLES[name] for name in MODEL_NAMES), *(f"{name} of all" for name in TOGETHER)),
     ),
     Option(
         name="parameters",
@@ -84,8 +86,8 @@ OPTIONS = (
     Option(
         name="trust",
         metavar="MODEL=W,…",
-        title="trust",
-        help="Weight of each model's vote.",
+        title="weights of the votes",
+        help="How much each model's vote counts. Among equal votes the model that is trusted more decides.",
         default=write_trust(TRUST),
         kind="name",
         check=read_trust,
@@ -93,18 +95,21 @@ OPTIONS = (
     Option(
         name="methods",
         metavar="A,B,…",
-        title="methods",
-        help="Methods to choose from, with commas between them, such as binomial,pipeline 8KiB; empty: all measured.",
+        title="methods to choose from",
+        help="Measured ones, and algorithms with further segment sizes, such as binomial,pipeline 8KiB; empty: all "
+        "measured ones. A method that was not measured can be taken, but has no penalty.",
         default="",
         kind="name",
     ),
     Option(
         name="variant",
         title="formulas",
-        help="Corrected formulas, or those of the dissertation to the letter, errata included.",
+        help="Formulas as they are printed in chapter 4 of the dissertation, or with its misprints set right. "
+        "'colltune model errata' and the tab Errata list what differs, and why.",
         default="corrected",
         kind="choice",
         choices=("corrected", "as_published"),
+        titles=("corrected", "as published"),
     ),
     Option(
         name="fill",
@@ -116,7 +121,8 @@ OPTIONS = (
     Option(
         name="encode",
         title="written as",
-        help="Tree that the models' choice is written as, with its usual options.",
+        help="The tree that the models' choices are written as; exact keeps every cell. The others have the options "
+        "that they begin with on the page Decisions (dissertation, 5.3, 5.4).",
         default="exact",
         kind="choice",
         choices=ENCODINGS,

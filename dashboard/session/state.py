@@ -41,6 +41,7 @@ DATA = ("results_id", "collective", "together", "ppn", "across", *TREATED, "with
 MOST_RULES_FILES = 8
 #: Params after which maps of the measurements are drawn anew.
 DRAWN = (*DATA, "scheme", UNCERTAINTY.name)
+_QUADTREE = FAMILIES[QUADTREE]
 #: Params that say which tree is asked for.
 TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
 #: What a view is made of.
@@ -49,10 +50,10 @@ _VIEWED = frozenset({"results", "rules", "shown", "scheme", "deferred", UNCERTAI
 
 def _treated(name: str) -> param.Parameter:
     """The param of a choice of `session.treatment`."""
-    return _declared(next(each for each in OPTIONS if each.name == name))
+    return declared(next(each for each in OPTIONS if each.name == name))
 
 
-def _declared(option: Option, default: Any = None) -> param.Parameter:
+def declared(option: Option, default: Any = None) -> param.Parameter:
     """The param of an option as it is declared, with its default or another."""
     about: dict[str, Any] = {"default": option.default if default is None else default, "doc": option.help}
     if option.kind == "flag":
@@ -75,7 +76,7 @@ class State(param.Parameterized):
     results = param.Parameter(default=None, doc="Loaded results (`xarray.DataTree`), replaced as a whole; None: none.")
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
     scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
-    uncertainty = _declared(UNCERTAINTY)
+    uncertainty = declared(UNCERTAINTY)
     rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
     page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
     tab = param.Selector(default="", objects=["", *chain(*address.TABS.values())], doc="Its open tab; empty: first.")
@@ -87,9 +88,9 @@ class State(param.Parameterized):
     across = param.Boolean(default=False, doc="Whether one tree decides for all numbers of processes per node.")
     family = param.Selector(default=QUADTREE, objects=list(FAMILIES), doc="How the tree is grown.")
     options = param.Dict(default={}, doc="Options of each family but the quadtree, kept when another is chosen.")
-    max_depth = param.Integer(default=3, bounds=(0, 12), doc="Most levels of the quadtree below its root.")
+    max_depth = param.Integer(default=3, bounds=(0, 12), doc=_QUADTREE.option("max_depth").help)
     limit_depth = param.Boolean(default=True, doc="Whether `max_depth` holds; without it the threshold alone does.")
-    threshold = param.Number(default=1.0, bounds=(0.0, 1.0), doc="Accuracy threshold, a fraction; 1 = exact.")
+    threshold = declared(_QUADTREE.option("threshold"))
     tolerance = _treated("tolerance")
     statistical = _treated("statistical")
     ties = _treated("ties")
@@ -106,8 +107,8 @@ class State(param.Parameterized):
     rules = param.Dict(default={}, doc="Rules files checked in this session: names by the key of each.")
     model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
     other = param.Parameter(default=Choice("exact"), doc="`Choice` that the page Compare sets beside the tree.")
-    held_out = _declared(HELD_OUT, "lines")
-    criterion = _declared(CRITERION)
+    held_out = declared(HELD_OUT, "lines")
+    criterion = declared(CRITERION)
     target = param.Selector(
         default="openmpi",
         objects=list(TARGETS),

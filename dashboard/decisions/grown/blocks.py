@@ -28,7 +28,8 @@ Decided = Callable[[FlatTree, dict[str, Any]], DecisionFunction]
 MAX_DEPTH = Option(
     name="max_depth",
     title="maximum depth (levels)",
-    help="Levels below the root at most; a block at this depth takes its prevalent method.",
+    help="Most levels below the root; a block there takes its prevalent method. Fewer give smaller code and a larger "
+    "penalty (quadtree report, 2006; dissertation, 5.3).",
     default=None,
     kind="int",
     low=0,
@@ -37,7 +38,8 @@ MAX_DEPTH = Option(
 THRESHOLD = Option(
     name="threshold",
     title="accuracy threshold (share)",
-    help="A block of which at least this share of cells has one method becomes a leaf; 1 = exact.",
+    help="A block of which at least this share of cells has one method becomes a leaf; 1 = exact. A lower one trades "
+    "accuracy for size (quadtree report, 2006; dissertation, 5.3).",
     default=1.0,
     kind="float",
     low=0,

@@ -5,6 +5,7 @@ from typing import Any
 
 import panel as pn
 
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.fold import Fold
@@ -78,8 +79,7 @@ class Controls(Section):
             end=6,
             value=state.max_depth,
             width=170,
-            description="Most levels of the quadtree below its root; a block there takes its prevalent method. "
-            "Fewer give smaller code and a larger penalty (quadtree report, 2006; dissertation, 5.3).",
+            description=FAMILIES[QUADTREE].option("max_depth").help,
         )
         self.limit = Switch(
             label="Limit depth",
@@ -95,8 +95,7 @@ class Controls(Section):
             format="0 %",
             value=state.threshold,
             width=215,
-            description="A block of which at least this share of cells has one method becomes a leaf; 100 % is exact. "
-            "A lower one trades accuracy for size (quadtree report, 2006; dissertation, 5.3).",
+            description=FAMILIES[QUADTREE].option("threshold").help,
         )
         self.exact = Button(label="Exact", variant="outlined")
         self.exact.on_click(lambda _: state.param.update(limit_depth=False, threshold=1.0))

@@ -11,8 +11,8 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import methods_of
 from dashboard.models import MACHINES, MODEL_NAMES, MODELS, ModelName, PointToPointModel
 from dashboard.models.aliases import covered
-from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble
-from dashboard.models.family import ENCODINGS, read_trust, write_trust
+from dashboard.models.deciding import KIND, Ensemble
+from dashboard.models.family import FAMILY, read_trust
 from dashboard.models.fit import Fit
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.parameter_text import write_set
@@ -22,7 +22,7 @@ from dashboard.plots.models.curves import AXES, AxisName, View
 from dashboard.plots.models.methods import SEGMENTS, ModelMethod, model_methods
 from dashboard.session.choice import Choice
 from dashboard.session.registry import origin_of
-from dashboard.session.state import State
+from dashboard.session.state import State, declared
 from loaders.collectives import POINT_TO_POINT
 
 FIRST_MACHINE = "grig-tcp"
@@ -49,19 +49,17 @@ class ModelChoice(param.Parameterized):
     models = param.Parameter(default=MODEL_NAMES[:2], doc="Models on show.")
     axis = param.Selector(default="message_size", objects=list(AXES), doc="The size that runs to the right.")
     log = param.Boolean(default=True, doc="Whether the axes are logarithmic.")
-    variant = param.Selector(
-        default="corrected", objects=["corrected", "as_published"], doc="Formulas: corrected, or to the letter."
-    )
+    variant = declared(FAMILY.option("variant"))
     case = param.Selector(default="worst", objects=["worst", "best"], doc="T_max or T_min, where both are given.")
     comm_size = param.Integer(default=16, bounds=(1, 1 << 24), doc="Processes, where they are held.")
     message_size = param.Integer(default=65536, bounds=(0, 1 << 40), doc="Bytes, where they are held.")
     name_of_set = param.String(default=FIRST_MACHINE, doc="Which parameter set the sliders began with.")
     parameters = param.Parameter(default={}, doc="Parameters by model, replaced as a whole.")
-    by = param.Selector(default=VOTE, objects=[*MODEL_NAMES, *TOGETHER], doc="What chooses the method, to decide.")
-    trust = param.String(default=write_trust(TRUST), doc="Weights of the votes.")
+    by = declared(FAMILY.option("model"))
+    trust = declared(FAMILY.option("trust"))
     candidates = param.Parameter(default=(), doc="Labels of the methods to decide between; empty: all measured ones.")
-    fill = param.Boolean(default=False, doc="Whether models decide only where nothing was measured.")
-    encode = param.Selector(default=ENCODINGS[0], objects=list(ENCODINGS), doc="Tree that the decision is written as.")
+    fill = declared(FAMILY.option("fill"))
+    encode = declared(FAMILY.option("encode"))
     tab = param.Integer(default=0, bounds=(0, None), doc="Tab on show.")
     own = param.Dict(default={}, doc="What an address says of the tab's own menus and sliders: text by name.")
 

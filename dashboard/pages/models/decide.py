@@ -23,7 +23,7 @@ from dashboard.models.deciding import (
     model_map,
     model_penalties,
 )
-from dashboard.models.family import ENCODINGS, FAMILY, read_trust
+from dashboard.models.family import FAMILY, read_trust
 from dashboard.models.predicting import Covered, methods_named
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
@@ -31,7 +31,8 @@ from dashboard.pages.models.parts import REST, Part, chart, html, paragraph, sid
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import page_link
-from dashboard.pages.parts.widgets import Alert, Button, MultiChoice, Select, Switch, TextInput
+from dashboard.pages.parts.options import common, widget_of
+from dashboard.pages.parts.widgets import Alert, Button, MultiChoice, Switch, TextInput
 from dashboard.plots import hover, legend, penalty, ties
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import SharedRanges
@@ -42,7 +43,6 @@ from dashboard.session.choice import Choice
 from dashboard.session.state import State
 
 MAPS = {"measured": "Best measured", "model": "By the models", "penalty": "Performance penalty"}
-BY = {title: name for name, title in model_decision.TITLES.items()}
 _SHARES = ("best measured", "chosen by the models")
 _TAKEN = (
     f"The models decide now: the page {page_link('Decisions')} shows their tree, {page_link('Compare')} and "
@@ -69,45 +69,13 @@ class Deciding(Part):
         self._state = state
         self._asked: Any = None
         self._hover: Any = None
-        self.by = Select(
-            label="Decide by",
-            options=BY,
-            value=choice.by,
-            width=150,
-            description="The model whose prediction takes the fastest method of each cell (dissertation, 5.2). Vote: "
-            "what most models take; weight: what the most trusted ones take.",
-        )
-        self.trust = TextInput(
-            label="Weights of the votes",
-            value=choice.trust,
-            width=290,
-            size="small",
-            margin=(14, 10, 6, 10),
-            description="How much each model's vote counts, as NAME=NUMBER with commas between. Among equal votes the "
-            "model that is trusted more decides.",
-        )
-        self.candidates = MultiChoice(
-            label="Methods to choose from",
-            options=[],
-            width=380,
-            placeholder="all measured",
-            description="Measured ones, and algorithms with further segment sizes; none chosen: all measured ones. A "
-            "method that was not measured can be taken, but has no penalty.",
-        )
-        self.encode = Select(
-            label="Written as",
-            options=list(ENCODINGS),
-            value=choice.encode,
-            width=120,
-            description="The tree that the models' choices are written as; exact keeps every cell. The others have the "
-            "options that they begin with on the page Decisions (dissertation, 5.3, 5.4).",
-        )
-        self.fill = Switch(
-            label="Only where nothing was measured",
-            value=choice.fill,
-            description=FAMILY.option("fill").help,
-            margin=(18, 10),
-        )
+        option = FAMILY.option
+        self.by = widget_of(option("model"), choice.by, 150)
+        look: dict[str, Any] = {"width": 290, "size": "small", "margin": (14, 10, 6, 10)}
+        self.trust = TextInput(value=choice.trust, **look, **common(option("trust")))
+        self.candidates = MultiChoice(options=[], width=380, placeholder="all measured", **common(option("methods")))
+        self.encode = widget_of(option("encode"), choice.encode, 120)
+        self.fill = Switch(value=choice.fill, margin=(18, 10), **common(option("fill")))
         self.take = Button(label="Take as the decision", variant="contained", size="small", on_click=self._take)
         self.beside = Button(label="Set beside tree A", variant="outlined", size="small", on_click=self._set_beside)
         self.taken = Alert(object=_TAKEN, severity="success", sizing_mode="stretch_width", visible=False)
@@ -263,7 +231,7 @@ class Deciding(Part):
             # Methods that were not measured can be chosen all the same.
             text = f"Penalty of each model among what was measured: {error}."
             return model_decision.penalties_table({}, (NO_PENALTY, every)) + paragraph(text)
-        rows = {name: penalties[name] for name in BY.values() if name in penalties}
+        rows = {name: penalties[name] for name in model_decision.TITLES if name in penalties}
         return model_decision.penalties_table(rows, shown) + paragraph(_EXACT) + paragraph(network.conversion())
 
     def _show_alone(self) -> None:

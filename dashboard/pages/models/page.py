@@ -9,6 +9,7 @@ from panel.io import hold
 
 from dashboard.domain.errors import DecisionError
 from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
+from dashboard.models.family import FAMILY
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.curves import Curves
 from dashboard.pages.models.decide import Deciding
@@ -27,6 +28,7 @@ from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.menus import ppn_menu
+from dashboard.pages.parts.options import widget_of
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Message, MultiChoice, Select, Switch
 from dashboard.plots.models.chart import MOST_METHODS
@@ -50,7 +52,6 @@ TABS = (
 #: Tabs that need methods and models to be chosen.
 _CURVES = 2
 _NOTHING = "Choose at least one method and one model."
-VARIANTS = {"corrected": "corrected", "as published": "as_published"}
 
 
 class ModelsPage(Page):
@@ -126,14 +127,7 @@ class ModelsPage(Page):
             "(Culler et al., PPoPP 1993; Alexandrov et al., SPAA 1995), PLogP (Kielmann et al., IPDPS 2000). Formulas "
             "of the collectives build on it (dissertation, chapter 4).",
         )
-        self.variant = Select(
-            label="Formulas",
-            options=VARIANTS,
-            value=choice.variant,
-            width=150,
-            description="Formulas as they are printed in chapter 4 of the dissertation, or with its misprints set "
-            "right. The tab Errata lists what differs, and why.",
-        )
+        self.variant = widget_of(FAMILY.option("variant"), choice.variant, 150)
         self.best = Switch(
             label="Best case",
             value=False,

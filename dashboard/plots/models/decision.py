@@ -11,6 +11,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.domain.arrays import BoolArray, IntArray
 from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES
+from dashboard.models.family import FAMILY
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import table
 from dashboard.plots.scene import MapScene
@@ -18,7 +19,8 @@ from dashboard.plots.scene import MapScene
 if TYPE_CHECKING:
     from dashboard.decisions.judged.penalty import PenaltySummary
 
-TITLES: Mapping[str, str] = {**MODEL_TITLES, "vote": "vote of all", "weight": "weight of all"}
+_BY = FAMILY.option("model")
+TITLES: Mapping[str, str] = dict(zip(_BY.choices, _BY.titles, strict=True))
 
 
 def chosen_methods(decision: DecisionFunction, scene: MapScene) -> tuple[MethodKey, IntArray]:
