@@ -7,12 +7,9 @@ from dataclasses import replace
 
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
-from dashboard.commands.model import command as cli_model
 from dashboard.domain.held_out import HELD_OUT
 from dashboard.session.treatment import OPTIONS
 
-#: Options that the models share with the tree of that name.
-_OF_MODELS = ("complete", "parameters")
 #: Those of decisions that are there already.
 JUDGED_BY = ("outliers", "keep_doubtful")
 
@@ -21,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add the options of the treatment, or those named."""
     group = parser.add_argument_group("measurements", "what is made of them before deciding")
     for option in OPTIONS:
-        if option.name not in _OF_MODELS and option.name in (names or (option.name,)):
+        if not names or option.name in names:
             cli_trees.add_option(group, option)
     group.add_argument(
         "--without",
@@ -33,7 +30,6 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     )
     if not names:
         group.add_argument("--weights", metavar="FILE", help="workload: collective, comm_size, message_size, calls")
-        cli_model.add_measurement_options(parser)
 
 
 def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:

@@ -19,6 +19,16 @@ TIES = ("simplest", "fastest")
 #: Level of the test of ties that is offered where one asks for a test without naming a level.
 LEVEL = 0.05
 
+PARAMETERS = Option(
+    name="parameters",
+    title="parameters of that model",
+    help="A published machine ('colltune model list' names them), a file of 'colltune model fit' or 'parameters', or "
+    "written out as alpha=5e-5,beta=8.5e-8 (s and s/B).",
+    default=None,
+    kind="name",
+    unlimited="fitted to the measurements",
+    metavar="SET",
+)
 OPTIONS = (
     Option(
         name="tolerance",
@@ -92,20 +102,14 @@ OPTIONS = (
     Option(
         name="complete",
         title="complete by a model",
+        metavar="MODEL",
         help="For deciding, predict missing times by this communication model (dissertation, 6.4).",
         default=None,
         kind="choice",
         choices=tuple(MODEL_NAMES),
         unlimited="nothing",
     ),
-    Option(
-        name="parameters",
-        title="parameters of that model",
-        help="A published machine, a file, or written out; without them they are fitted to the measurements.",
-        default=None,
-        kind="name",
-        unlimited="fitted",
-    ),
+    PARAMETERS,
 )
 
 #: Not of what is made of the measurements, but of what maps show of it.

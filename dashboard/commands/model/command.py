@@ -10,14 +10,11 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
 from dashboard.domain.models import MODEL_NAMES
+from dashboard.session.treatment import PARAMETERS
 
 TREE = "model"
 #: Where the family is that decides with models.
 PLACE = "dashboard.models.family:FAMILY"
-PARAMETERS_HELP = (
-    "published machine ('colltune model list' names them), a file of 'colltune model fit' or 'parameters', or typed in "
-    "as alpha=5e-5,beta=8.5e-8 (s and s/B)"
-)
 
 _COMMANDS = {
     "list": "dashboard.commands.model.predict:listing",
@@ -100,15 +97,6 @@ def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: S
     _decide(add("decide", "Show what deciding by models costs against measurement.", *hints))
     about = "Make the decision map of models without any measurement, or that of the optimal implementation."
     _map(add("map", about))
-
-
-def add_measurement_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of all commands that decide."""
-    group = parser.add_argument_group("models", "communication models beside measurements")
-    group.add_argument("--parameters", metavar="SET", help=f"{PARAMETERS_HELP}; default: fitted to the measurements")
-    group.add_argument(
-        "--complete", choices=MODEL_NAMES, metavar="MODEL", help="predict missing cells by this model for deciding"
-    )
 
 
 def _sizes(parser: argparse.ArgumentParser, *, segment: bool) -> None:
@@ -219,7 +207,7 @@ def _map(parser: argparse.ArgumentParser) -> None:
 
 
 def _network(parser: argparse.ArgumentParser, what: str = "formulas") -> None:
-    parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
+    parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS.help)
     _formulas(parser, what)
 
 
