@@ -22,7 +22,7 @@ from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
 from dashboard.export.components import TUNED_FIRST, asks_han
 from dashboard.export.holds import unsaid
-from dashboard.export.library_names import COMPARED, measured_series, naming_remedy
+from dashboard.export.library_names import measured_series, naming_remedy
 from dashboard.export.naming import lacking
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import Fault, RulesFile
@@ -32,7 +32,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
 from dashboard.export.targets.mpich.base import borrowed, standing
-from dashboard.export.targets.mpich.selection import stands_there
+from dashboard.export.targets.mpich.selection import MPICH_COMPARED, stands_there
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands, ucc_bands
@@ -340,16 +340,13 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         tuned = left_to_tuned(decision) if across else decision
         notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
         yield from dict.fromkeys((*notes, *(unsaid_of_han(decision, order.version) if across else ())))
-    elif order.target == "mpich" and stands_there(decision, order.base):
         return
-    elif TARGETS[order.target].readable:
-        name = decision.collective
-        if order.target == "intel":
-            notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
-        elif order.target == "ucc":
-            notes = ucc_bands(decision, order.cubes.get(name)).notes
-        else:
-            notes = bands_of(decision, COMPARED.get(name, "message")).notes
-        if order.target == "mpich" and order.base is None and (other := borrowed([decision])):
-            notes = (*notes, other)
-        yield from (f"{note[0].upper()}{note[1:]}." for note in notes)
+    name, notes = decision.collective, ()
+    if order.target == "intel":
+        notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
+    elif order.target == "ucc":
+        notes = ucc_bands(decision, order.cubes.get(name)).notes
+    elif order.target == "mpich" and not stands_there(decision, order.base):
+        other = borrowed([decision]) if order.base is None else ""
+        notes = (*bands_of(decision, MPICH_COMPARED[name]).notes, *([other] if other else []))
+    yield from (f"{note[0].upper()}{note[1:]}." for note in notes)

@@ -164,6 +164,17 @@ def test_mpich_without_its_own_file_is_one_clear_error() -> None:
         write(Order("mpich", (decided(),), {"bcast": cube()}))
 
 
+def test_mpich_compares_what_it_compares_itself(samples: Path) -> None:
+    # Open MPI compares the total of an alltoall, MPICH the block: the file says all of it, whatever the communicator.
+    base = (samples / "mpich_json" / "mpich-main__mpir_generic.json").read_text()
+    decision = halves("alltoall", ["brucks", "pairwise"], 64).changed(provenance={"comm_size": [2, 8]})
+    (part,) = write(Order("mpich", (decision,), {}, base=base)).parts
+    assert part.notes == ()
+    assert part.read is not None
+    chosen = [part.read.methods[place].algorithm for place in part.read.predict(1000, np.array([64, 65]))]
+    assert chosen == ["brucks", "pairwise"]
+
+
 def test_mpich_keeps_the_rest_of_its_file(samples: Path) -> None:
     base = (samples / "mpich_json" / "mpich-main__mpir_generic.json").read_text()
     written = write(Order("mpich", (decided(),), {"bcast": cube()}, base=base))

@@ -84,6 +84,9 @@ def test_segments_and_fan_out_are_said_only_where_the_algorithm_takes_them() -> 
     choice = choice_of(other, "bcast")
     assert choice == Choice(8)
     assert unsaid(other, choice, "bcast") == ["segment size 4096 (the algorithm has none)"]
+    requests = {"max_requests": 2}
+    assert choice_of(Method("linear_sync", "linear_sync", 0, requests), "alltoall") == Choice(4, requests=2)
+    assert choice_of(Method("pairwise", "pairwise", 0, requests), "alltoall") == Choice(2)
     knomial = Method("knomial", "knomial", 0, {"radix": 8})
     assert "coll_tuned_bcast_algorithm_knomial_radix" in unsaid(knomial, choice_of(knomial, "bcast"), "bcast")[0]
 

@@ -27,7 +27,7 @@ from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
 
 #: What sizes of keys are compared with: ``avg_msg_size`` or ``total_msg_size``.
-_COMPARED: Mapping[str, Compared] = {
+MPICH_COMPARED: Mapping[str, Compared] = {
     **dict.fromkeys(("bcast", "reduce", "allreduce", "alltoall"), "message"),
     **dict.fromkeys(("allgather", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"),
     "barrier": "nothing",
@@ -59,10 +59,10 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
         if _alike(decision, own_rules.get(decision.collective)):
             continue
         key = f"collective={decision.collective}"
-        if decision.collective not in _COMPARED or key not in document:
+        if decision.collective not in MPICH_COMPARED or key not in document:
             raise ExportError(
                 f"MPICH's selection takes no sizes for {decision.collective}; it does for "
-                f"{', '.join(sorted(_COMPARED))}"
+                f"{', '.join(sorted(MPICH_COMPARED))}"
             )
         tree = _intra(decision, _nested(document[key].get("comm_type=intra", {})))
         if foreign := _kinds(tree) - _kinds(document):
@@ -132,7 +132,7 @@ def _intra(decision: DecisionFunction, own: Tree) -> Tree:
 
 
 def _bands(decision: DecisionFunction, own: Tree) -> Tree:
-    compared = _COMPARED[decision.collective]
+    compared = MPICH_COMPARED[decision.collective]
     names = [algorithm_name(decision, method) for method in decision.methods]
     tree: Tree = {}
     for _, end, rules in bands_of(decision, compared).ranges():
