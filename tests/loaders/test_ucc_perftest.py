@@ -7,6 +7,7 @@ import pytest
 
 from loaders import open_results, ucc_perftest
 from loaders.errors import LoadError, MissingHintError
+from loaders.ucc import called
 from tests.loaders.printed import damaged_readings, read_text
 
 FORM = ucc_perftest.FORMAT
@@ -105,10 +106,18 @@ def test_a_barrier_has_no_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("of_all", "radix"), [({}, "3"), ({"UCC_TL_UCP_KN_RADIX": "0"}, "3"), ({"UCC_TL_UCP_KN_RADIX": "8"}, "8")]
+)
+def test_the_radix_of_all_stands_before_that_of_one_collective(of_all: dict[str, str], radix: str) -> None:
+    assert called("reduce", "knomial", {"UCC_TL_UCP_REDUCE_KN_RADIX": "3", **of_all}) == ("knomial", radix)
+
+
+@pytest.mark.parametrize(
     ("variables", "columns"),
     [
         ("-x UCC_TL_UCP_TUNE=allreduce:0-inf:@sra_knomial", {"algorithm": "sra_knomial"}),
         ("-x UCC_TL_UCP_TUNE='bcast:@2#allreduce:inf:@1'", {"algorithm": "sra_knomial"}),
+        ("-x UCC_TL_UCP_TUNE=bcast,allreduce:@1", {"algorithm": "sra_knomial"}),
         ("-x UCC_TL_UCP_TUNE=@1", {}),
         ("-x UCC_TL_UCP_TUNE=allreduce:0-4k:@1", {}),
         ("-x UCC_TL_UCP_TUNE='allreduce:0-4k:@1#allreduce:4k-inf:@0'", {}),
