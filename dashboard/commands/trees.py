@@ -76,7 +76,7 @@ def add_options(parser: argparse.ArgumentParser, tree: str | None) -> None:
     for uses in several.values():
         first = uses[0][1]
         text = _help(first) if tree else f"{', '.join(owner for owner, _ in uses)}: {first.title}"
-        _add(group, first, text.replace("%", "%%"))
+        add_choice(group, first, text)
     if tree is None:
         parser.epilog = f"What the options of a tree do and default to: {parser.prog} --tree {DEFAULT} --help"
 
@@ -94,12 +94,8 @@ def _typed(family: Family) -> Sequence[Option]:
 
 
 def chosen(args: argparse.Namespace) -> dict[str, Any]:
-    """The options of the tree that were given, by the names that its family knows."""
-    return {
-        name.removeprefix(_PREFIX): value
-        for name, value in vars(args).items()
-        if name.startswith(_PREFIX) and value is not None
-    }
+    """The options of the tree, or of what else took `add_choice`, that were given, None among them, by their names."""
+    return {name.removeprefix(_PREFIX): value for name, value in vars(args).items() if name.startswith(_PREFIX)}
 
 
 def refuse(tree: str, unknown: Sequence[str]) -> None:
@@ -190,12 +186,17 @@ def _help(option: Option) -> str:
 
 def add_option(group: Any, option: Option, dest: str = "") -> None:
     """Add an option as it is declared, under its own name or another; where it is not given, its value is None."""
-    _add(group, option, _help(option).replace("%", "%%"), dest or option.name)
+    _add(group, option, _help(option), dest=dest or option.name, default=None)
 
 
-def _add(group: Any, option: Option, text: str, dest: str = "") -> None:
+def add_choice(group: Any, option: Option, text: str = "") -> None:
+    """Add an option that `chosen` reads, with its own help or another text."""
+    _add(group, option, text or _help(option), dest=_PREFIX + option.name, default=argparse.SUPPRESS)
+
+
+def _add(group: Any, option: Option, text: str, **known: Any) -> None:
     flags = option.flags
-    known: dict[str, Any] = {"dest": dest or _PREFIX + option.name, "default": None, "help": text}
+    known |= {"help": text.replace("%", "%%")}
     if option.kind == "flag":
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, **known)
         return

@@ -81,7 +81,7 @@ class Names(argparse.Action):
         _option: str | None = None,
     ) -> None:
         """Take what stands behind the option once more."""
-        before = getattr(namespace, self.dest) or ()
+        before = getattr(namespace, self.dest, None) or ()
         further = [values] if isinstance(values, str) else list(values or ())
         setattr(namespace, self.dest, list(names([*before, *further])))
 

@@ -137,6 +137,8 @@ def test_flags_and_none_are_options_too(colltune: Run, results: Path) -> None:
     assert answer["options"]["cost_sensitive"] is True
     assert answer["options"]["max_depth"] is None
     assert colltune(*common, "--tree", "c45", "--no-pruned").json["options"]["pruned"] is False
+    # None where that is not what is usual.
+    assert colltune(*common, "--tree", "search", "--seconds", "none").json["options"]["seconds"] is None
 
 
 def test_help_of_a_tree_lists_its_own_options_only(colltune: Run) -> None:

@@ -128,11 +128,12 @@ def test_a_simulation_is_told_as_the_command_tells_it() -> None:
 
 def test_the_command_shows_the_course_by_other_settings(folder: Folder, done: Run) -> None:
     words = ["online", "show", str(folder.path), "--course", "--json", "--bins", "seen", "--block", f"{NAME}:{BEST}"]
+    words += ["--tail", "none", "--change", "none"]
     answer = done(*words).json
     blocked = [Blocked(NAME, BEST)]
-    course = Kept.of(folder).course(replace(folder.learning, bins="seen"), blocked)
+    course = Kept.of(folder).course(replace(folder.learning, bins="seen", tail=None, change=None), blocked)
     assert answer["course"] == json.loads(json.dumps(course.to_dict()))
-    assert answer["learning"]["bins"] == "seen"
+    assert [answer["learning"][name] for name in ("bins", "tail", "change")] == ["seen", None, None]
     *_, row, note = done("online", "show", folder.path).out.splitlines()
     # Calls took as long by both, and so did the run.
     assert row.split()[2:] == ["1.000", "s", "1.000", "s", "1.000"] * 2

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.online import folder as cli_online_folder
 from dashboard.commands.online import profile as cli_online_profile
@@ -41,7 +42,7 @@ def _simulate(args: argparse.Namespace) -> None:
     if args.results is None and args.collective and (unknown := [*set(args.collective) - {*scenario.table.methods}]):
         there = ", ".join(scenario.table.methods)
         raise Usage(f"-c {unknown[0]}: scenario {scenario.name} has {there}; of results (--results) they are chosen")
-    given = {**scenario.learning.to_dict(), **cli_online_folder.learning_of(args)}
+    given = {**scenario.learning.to_dict(), **cli_trees.chosen(args)}
     scenario = replace(scenario, learning=Learning.of(given))
     judged: list[Judged] = []
     with Working() as progress:

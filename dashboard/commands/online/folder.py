@@ -12,6 +12,7 @@ from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpicc import compiler
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
+from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
@@ -22,17 +23,12 @@ from dashboard.online.model_file import load
 from dashboard.online.running import evaluations, loop, read_plan
 from dashboard.online.runs import Run, run_command, why_untraced
 from dashboard.online.selection import Blocked
-from dashboard.online.settings import OPTIONS, Learning
+from dashboard.online.settings import Learning
 from dashboard.online.state import SETTLED_S, Folder
 from dashboard.online.table import AlgTable, default_table, with_own
 from loaders import disk
 from loaders.online import programs_of, totals_of
 from loaders.openmpi import series
-
-
-def learning_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Settings of the learning that were given."""
-    return {option.name: value for option in OPTIONS if (value := getattr(args, option.name, None)) is not None}
 
 
 def _init(args: argparse.Namespace) -> None:
@@ -71,7 +67,7 @@ def _chosen(args: argparse.Namespace, version: str) -> Folder:
     table = default_table(version, **given)
     if args.own:
         table = with_own(table, args.own, args.processes or [args.nodes * args.cores])
-    machine, learning = (args.nodes, args.cores), Learning.of(learning_of(args))
+    machine, learning = (args.nodes, args.cores), Learning.of(cli_trees.chosen(args))
     return Folder(args.folder, table, machine, learning, _blocked(args, table))
 
 
@@ -184,7 +180,7 @@ def _show(args: argparse.Namespace) -> None:
 
 def _settings(args: argparse.Namespace, folder: Folder) -> tuple[Learning, Sequence[Blocked]]:
     """Those of a folder, with what is given in their place."""
-    learning = Learning.of({**folder.learning.to_dict(), **learning_of(args)})
+    learning = Learning.of({**folder.learning.to_dict(), **cli_trees.chosen(args)})
     return learning, _blocked(args, folder.table) if args.block else folder.blocked
 
 

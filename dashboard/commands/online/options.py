@@ -37,7 +37,7 @@ def _learning(parser: argparse.ArgumentParser) -> None:
     """Add what can be chosen of the learning."""
     group = parser.add_argument_group("learning", "what is made of the timings")
     for option in OPTIONS:
-        cli_trees.add_option(group, option)
+        cli_trees.add_choice(group, option)
 
 
 def _folder_parsers(add: Callable[..., argparse.ArgumentParser]) -> None:
