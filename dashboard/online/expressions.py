@@ -47,7 +47,7 @@ def evaluate(text: str, values: Mapping[str, Any]) -> Any:
         if len(text) > _LONGEST:
             raise OnlineError(f"a formula has {len(text)} signs; at most {_LONGEST} are read")
         return _value(ast.parse(text, mode="eval").body, values)
-    except (SyntaxError, RecursionError, ValueError) as error:
+    except (SyntaxError, RecursionError, ValueError, TypeError, ArithmeticError) as error:
         raise OnlineError(f"the formula {text!r} cannot be read: {error}") from None
 
 

@@ -37,9 +37,13 @@ class Noise:
     def __post_init__(self) -> None:
         for name in ("sigma", "outliers", "allocation"):
             _check_number(f"noise: {name}", getattr(self, name), 1.0 if name == "outliers" else math.inf)
-        low, high = self.outlier_factor if len(self.outlier_factor) == 2 else (0, 0)
-        if not 0 < low <= high < math.inf:
-            factors = list(self.outlier_factor)
+        factors = self.outlier_factor
+        try:
+            low, high = factors
+            fits = 0 < low <= high < math.inf
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
             raise OnlineError(f"noise: outlier_factor is {factors}, expected the least and the largest factor, above 0")
 
     def of_run(self, generator: np.random.Generator) -> float:

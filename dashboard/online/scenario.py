@@ -72,6 +72,8 @@ class Scenario:
     def times(self, collective: str, calls: Calls, iteration: int) -> npt.NDArray[np.float64]:
         """``(call, method)`` true seconds in an iteration, from 1."""
         times = self.truths[collective].times(calls)
+        if np.isnan(times).all(axis=1).any():
+            raise OnlineError(f"{collective}: there are calls for which no method has a time")
         if self.drift is not None and iteration >= self.drift.iteration:
             factors = self.drift.factors.get(collective, {})
             times = times * np.array([factors.get(method.label, 1.0) for method in self.truths[collective].methods])
@@ -158,7 +160,6 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
     _one_of("arrivals", processes.arrivals, PATTERNS)
     for profile in processes.profiles.values():
         _one_of("profile", profile, PROFILES)
-    machine = (int(data["machine"]["nodes"]), int(data["machine"]["ppn"]))
     if data["collectives"] == "measured":
         if not cubes:
             raise OnlineError("this scenario replays measurements: name them with --results")
@@ -169,42 +170,49 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
         truths: dict[str, Truth] = dict(measured)
         called = {name: truth.calls() for name, truth in measured.items()}
         judged = called
-        reach = [(calls.nodes.max(), calls.ppn.max()) for calls in called.values()]
-        machine = (int(max(nodes for nodes, _ in reach)), int(max(ppn for _, ppn in reach)))
+        nodes, ppn = (max(int(getattr(each, axis).max()) for each in called.values()) for axis in ("nodes", "ppn"))
+    elif not data["collectives"]:
+        raise OnlineError("collectives are none, expected at least one, or 'measured'")
     else:
+        nodes, ppn = int(data["machine"]["nodes"]), int(data["machine"]["ppn"])
         truths = {name: _truth(name, entry["truth"]) for name, entry in data["collectives"].items()}
         sizes = {name: entry["sizes"] for name, entry in data["collectives"].items()}
         called = {name: _calls(application, each) for name, each in sizes.items()}
         judged = {name: _calls(data["evaluate"], each) for name, each in sizes.items()}
     methods = {name: [method.label for method in truth.methods] for name, truth in truths.items()}
     _known("processes: profiles", processes.profiles, [each for labels in methods.values() for each in labels])
-    drift = Drift(**data["drift"]) if data.get("drift") else None
-    for name, factors in drift.factors.items() if drift else ():
-        _known("drift", [name], methods)
-        _known(f"drift of {name}", factors, methods[name])
-    noise = dict(data.get("noise", {}))
-    if "outlier_factor" in noise:
-        noise["outlier_factor"] = tuple(noise["outlier_factor"])
     return Scenario(
         name=str(data["name"]),
-        machine=machine,
+        machine=(nodes, ppn),
         truths=truths,
         called=called,
         judged=judged,
         calls=_count("calls", application.get("calls", 400)),
         runs=_count("runs", application.get("runs", 5)),
-        noise=Noise(**noise),
+        noise=Noise(**data.get("noise", {})),
         processes=processes,
-        drift=drift,
+        drift=_drift(data["drift"], methods) if data.get("drift") else None,
         metric=_one_of("metric", data.get("metric", "max"), METRICS),
         logic=_one_of("logic", data.get("logic", "tuning"), tuple(LOGICS)),
         learning=Learning.of(data.get("learning", {})),
     )
 
 
+def _drift(entry: Mapping[str, Any], methods: Mapping[str, Collection[str]]) -> Drift:
+    drift = Drift(**entry)
+    _count("drift: iteration", drift.iteration)
+    _known("drift", drift.factors, methods)
+    for name, factors in drift.factors.items():
+        _known(f"drift of {name}", factors, methods[name])
+        for label, factor in factors.items():
+            if not 0 < factor < np.inf:
+                raise OnlineError(f"drift of {name}: {label} is {factor!r}, expected a factor above 0")
+    return drift
+
+
 def _truth(collective: str, entry: Mapping[str, Any]) -> Truth:
     if "formulas" in entry:
-        return Formulas(entry["formulas"], entry.get("constants", {}), str(entry.get("default", "1")))
+        return Formulas(dict(entry["formulas"]), dict(entry.get("constants", {})), str(entry.get("default", "1")))
     if "methods" in entry:
         model = str(entry.get("model", "loggp"))
         return Simulated(collective, entry["methods"], find_parameters(str(entry["parameters"]), model).of(model))

@@ -13,7 +13,6 @@ import pandas as pd
 
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.online.draws import draws, stream
-from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
 from dashboard.online.logics import LOGICS, Logic
 from dashboard.online.scenario import Scenario
@@ -161,7 +160,7 @@ class _Run:
         draw = draws(self._start, list(scenario.truths).index(name), numbers)
         noisy = factor * scenario.noise.on(np.ones(numbers.size), generator)
         alg = self._chosen(name, calls, true, draw, noisy)
-        taken = _taken(scenario.default(name, calls, self._iteration), name, true, alg)
+        taken = _taken(scenario.default(name, calls, self._iteration), true, alg)
         # What the library decides by itself takes some time, of which nothing is known: any method's in the mean.
         taken = np.where(np.isnan(taken), np.nanmean(true, axis=1), taken)
         seen = self._recorded(name, calls, taken * noisy, alg)
@@ -185,15 +184,14 @@ class _Run:
         processes, methods = self._scenario.processes, self._scenario.truths[name].methods
         if processes.simple:
             return times
-        profile = [processes.profiles.get(methods[each - 1].label, "equal") for each in alg]
+        labels = ["", *(method.label for method in methods)]
+        profile = [processes.profiles.get(labels[each], "equal") for each in alg]
         count = int(calls.comm_size[0])
         return processes.recorded(times, profile, count, self._scenario.metric, self._generator)
 
 
-def _taken(own: FloatArray, name: str, true: FloatArray, alg: IntArray) -> FloatArray:
+def _taken(own: FloatArray, true: FloatArray, alg: IntArray) -> FloatArray:
     """True time of what was chosen; of what is left to the library its own, NaN where nobody knows it."""
-    if np.isnan(true).all(axis=1).any():
-        raise OnlineError(f"{name}: there are calls for which no method has a time")
     return np.where(alg > 0, true[np.arange(len(alg)), alg - 1], own)
 
 
@@ -207,7 +205,7 @@ def _judged(
     for name, calls in scenario.judged.items():
         true, choice = scenario.times(name, calls, iteration), model.choices[name]
         library = scenario.default(name, calls, iteration)
-        taken = _taken(library, name, true, choice.tuned(calls, ~np.isnan(true)))
+        taken = _taken(library, true, choice.tuned(calls, ~np.isnan(true)))
         parts.append(pd.DataFrame({"best": np.nanmin(true, axis=1), "tuned": taken, "default": library}))
         place = choice.bins.number(calls.message_size, calls.nodes, calls.ppn)
         ratio = np.abs(np.log(choice.times[place] / true))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dashboard.models.parameter_text import find_parameters
@@ -114,6 +115,32 @@ def test_logics_choose_from_call_to_call_as_published(logic: str, count: int, ex
     assert chosen == expected
 
 
+@pytest.mark.parametrize("logic", ["tuning", "star", "ucb"])
+def test_calls_that_no_method_is_for_are_told_by_every_logic(tmp_path: Path, logic: str) -> None:
+    known = json.loads((scenarios.FOLDER / "simulated.json").read_text(encoding="utf-8"))
+    truth = {"methods": ["recursive_doubling"], "parameters": "grig-mx"}
+    application = {**known["application"], "nodes": [3]}
+    collectives = {"allgather": {"truth": truth, "sizes": [8]}}
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps({**known, "logic": logic, "application": application, "collectives": collectives}))
+    with pytest.raises(OnlineError, match="allgather: there are calls for which no method has a time"):
+        next(simulate(scenarios.read(str(file)), 1, 1))
+
+
+def test_what_the_library_decides_by_itself_ends_as_no_method_of_the_table_does() -> None:
+    known, last = scenarios.read("reference"), []
+    for profiles in ({}, {"sixth": "staggered"}):
+        processes = Processes(clock_offset=1e-9, profiles=profiles)
+        # Nothing is learnt, so that tuned calls are the library's.
+        settings = replace(known.learning, min_samples=10**6)
+        few = replace(known, processes=processes, metric="mean", logic="tuned", learning=settings, calls=20, runs=1)
+        runs: list[pd.DataFrame] = []
+        list(simulate(few, 1, 2, lambda _iteration, _number, run, runs=runs: runs.append(run)))
+        assert set(runs[1]["alg"]) == {0}
+        last.append(runs[1]["time"].to_numpy())
+    assert last[0] == pytest.approx(last[1])
+
+
 def test_segments_of_simulated_methods_are_those_of_their_names() -> None:
     model = find_parameters("grig-mx", "hockney").of("hockney")
     truth = Simulated("bcast", ["pipeline", "pipeline 8KiB"], model)
@@ -168,9 +195,9 @@ def test_calls_of_a_run_have_a_factor_in_common() -> None:
 
 def test_formulas_are_read_and_nothing_else() -> None:
     assert evaluate("2*L*ceil(log2(P)) + max(m, 3)", {"L": 0.5, "P": 9, "m": 1}) == 7
-    for bad in ("__import__('os')", "m.real", "m**99", "unknown + 1", "(", "min(m)"):
+    for bad in ("__import__('os')", "m.real", "m**99", "unknown + 1", "(", "min(m)", "m / 0", "L * m"):
         with pytest.raises(OnlineError):
-            evaluate(bad, {"m": 1})
+            evaluate(bad, {"m": 1.0, "L": "x"})
 
 
 @pytest.mark.parametrize(
@@ -188,9 +215,14 @@ def test_formulas_are_read_and_nothing_else() -> None:
         ({"noise": {"sigma": "x"}}, "noise: sigma is 'x'"),
         ({"noise": {"outliers": 3}}, "outliers is 3, expected a number of 0 to 1"),
         ({"noise": {"outlier_factor": [5]}}, "outlier_factor is .5., expected the least and the largest"),
+        ({"noise": {"outlier_factor": 5}}, "outlier_factor is 5, expected the least and the largest"),
         ({"application": {"cals": 5000}}, "application has no 'cals'"),
         ({"drift": {"iteration": 2, "factors": {"allreduce": {"frist": 2}}}}, "drift of allreduce has no 'frist'"),
         ({"drift": {"iteration": 2, "factors": {"scan": {}}}}, "drift has no 'scan'"),
+        ({"drift": {"iteration": "2", "factors": {}}}, "drift: iteration is '2', expected a whole number"),
+        ({"drift": {"iteration": 2, "factors": {"allreduce": {"first": 0}}}}, "first is 0, expected a factor above 0"),
+        ({"collectives": {}}, "collectives are none, expected at least one"),
+        ({"collectives": {"bcast": {"sizes": [8], "truth": {"formulas": ["1"]}}}}, "own.json: "),
     ],
 )
 def test_what_is_wrong_with_a_scenario_is_named(tmp_path: Path, change: dict[str, object], words: str) -> None:
