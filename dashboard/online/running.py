@@ -120,10 +120,10 @@ def _evaluate(folder: Folder, plan: Plan, iteration: int, say: Say) -> None:
     """Run what judges, by the library's own decision and by what was learnt: both of a command in one job."""
     ways = {"default": "trace", "tuned": "tuned"}
     judged_before = [record["command"] for record in evaluations(folder) if record["iteration"] == iteration]
+    left = [command for command in plan.evaluate if list(command) not in judged_before]
     tasks = [
         [Run(f"e{iteration}-{n}-{way}", command, mode, _JUDGED, _ALL_CALLS) for way, mode in ways.items()]
-        for n, command in enumerate(plan.evaluate)
-        if list(command) not in judged_before
+        for n, command in enumerate(left, len(judged_before))
     ]
     if not tasks:
         return

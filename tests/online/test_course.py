@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from dashboard.cli import main
+from dashboard.online import running
 from dashboard.online import scenario as scenarios
 from dashboard.online.course import Kept, bands, beside_default, called, coverage, fits, simulated, stamp
 from dashboard.online.model_file import load
+from dashboard.online.runs import Run
 from dashboard.online.selection import Blocked
 from dashboard.online.simulation import simulate
 from dashboard.online.state import Folder
 from dashboard.online.writing import write_trace
-from tests.cli.command import Run
+from tests.cli.command import Run as Done
 from tests.online.folders import DEFAULT, SIZES, TABLE, another, make, seconds, timings
 
 NAME = "allreduce"
@@ -126,7 +128,7 @@ def test_a_simulation_is_told_as_the_command_tells_it() -> None:
     assert sizes["ratio"].item() < 0.2
 
 
-def test_the_command_shows_the_course_by_other_settings(folder: Folder, done: Run) -> None:
+def test_the_command_shows_the_course_by_other_settings(folder: Folder, done: Done) -> None:
     words = ["online", "show", str(folder.path), "--course", "--json", "--bins", "seen", "--block", f"{NAME}:{BEST}"]
     words += ["--tail", "none", "--change", "none"]
     answer = done(*words).json
@@ -140,6 +142,22 @@ def test_the_command_shows_the_course_by_other_settings(folder: Folder, done: Ru
     assert "summed" in note
     assert "tuned/best, median" in done("online", "show", folder.path, "--course").out
     assert main(["online", "show", str(folder.path), "--course", "--block", "bcast:no"]) == 2
+
+
+def test_what_a_plan_judges_besides_is_run_though_it_stands_before_what_was_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, runs = make(tmp_path / "loop", 1), []
+
+    def perform(_folder: Folder, _name: str, tasks: list[list[Run]], *_: object) -> None:
+        runs.extend(run for task in tasks for run in task)
+        tasks.clear()
+
+    monkeypatch.setattr(running, "perform", perform)
+    evaluated = (("other",), ("program",))
+    running.loop(folder, running.Plan((("program",),), evaluated, iterations=1), 1, str)
+    assert [run.command for run in runs] == [("other",)] * 2
+    assert not any(run.traced(folder) for run in runs)
 
 
 def test_a_folder_without_runs_has_no_iterations_and_its_stamp_follows_it(tmp_path: Path) -> None:
