@@ -26,7 +26,7 @@ FOLDER = Path(__file__).with_name("scenarios")
 _MOST = 2**62
 _KEYS = {
     *("name", "about", "machine", "collectives", "application", "evaluate", "noise", "processes", "drift"),
-    *("metric", "logic", "learning"),
+    *("metric", "logic", "learning", "like"),
 }
 #: Of an application, and of the calls that choices are judged by.
 _CALLED = ("nodes", "ppn", "calls", "runs")
@@ -96,10 +96,15 @@ def names() -> list[str]:
 
 def file_data(name: str) -> dict[str, Any]:
     """What the file of a scenario that is known by name says; empty for others."""
-    if name not in names():
-        return {}
-    data: dict[str, Any] = disk.read_json(FOLDER / f"{name}.json")
+    data: dict[str, Any] = _whole(disk.read_json(FOLDER / f"{name}.json")) if name in names() else {}
     return data
+
+
+def _whole(data: Any) -> Any:
+    """What a file says, and where it says nothing what the known scenario says that it is like."""
+    if not isinstance(data, dict) or "like" not in data:
+        return data
+    return {**file_data(_one_of("like", data["like"], tuple(names()))), **data}
 
 
 def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
@@ -128,7 +133,7 @@ def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
     except (OSError, ValueError) as error:
         raise OnlineError(f"{file}: the scenario cannot be read: {error}") from None
     try:
-        return scenario_of(data, cubes)
+        return scenario_of(_whole(data), cubes)
     except OnlineError as error:
         raise OnlineError(f"{file.name}: {error}") from None
 

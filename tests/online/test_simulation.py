@@ -204,6 +204,7 @@ def test_formulas_are_read_and_nothing_else() -> None:
     ("change", "words"),
     [
         ({"noise": {"sigmas": 1}}, "sigmas"),
+        ({"like": "refrence"}, "like is 'refrence', expected one of allocation"),
         ({"logic": "best"}, "expected one of tuning"),
         ({"learning": {"rounds": 0}}, "rounds is 0"),
         ({"machine": {"nodes": 4}}, "'ppn' is missing"),
