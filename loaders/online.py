@@ -53,7 +53,7 @@ ALIGNED = 64
 MARK = b'{"colltune_trace":'
 DATA_NAME = "online.parquet"
 #: Times of a call by those of its processes.
-METRICS = ("max", "mean", "makespan", "root")
+METRICS = ("max", "makespan", "mean", "root")
 _METHODS = b"colltune_online"
 _SAME = ("collective", "alg", "message_size", "comm_size", "nodes", "ppn")
 _NAME = re.compile(r"(?P<run>.+)\.(?P<rank>\d{1,9})\.trace")

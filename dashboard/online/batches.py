@@ -46,8 +46,9 @@ def perform(
     OnlineError
         A run failed, or Slurm refused or ended a job; called again, what is left is done.
     """
+    runs = [run for task in tasks for run in task]
     if slurm is None:
-        for run in (run for task in tasks for run in task):
+        for run in runs:
             once(folder, run, seconds)
         return
     place = folder.path / "batches" / name
@@ -75,16 +76,11 @@ def perform(
     except BenchError as error:
         raise OnlineError(f"batch {name}: {error}") from None
     kept.unlink(missing_ok=True)
-    for run in (run for task in tasks for run in task):
+    for run in runs:
         if not run.traced(folder):
-            raise OnlineError(
-                f"{' '.join(run.command)}: {status.reason or status.state}; see {_logs(place, run, folder)}"
-            )
-
-
-def _logs(place: Path, run: Run, folder: Folder) -> Path:
-    """Where to look: what the run printed, else what its job did."""
-    return log if (log := run.log(folder)).exists() else place
+            # What the run printed, else what its job did.
+            logs = log if (log := run.log(folder)).exists() else place
+            raise OnlineError(f"{' '.join(run.command)}: {status.reason or status.state}; see {logs}")
 
 
 def _job(folder: Folder, place: Path, task: Sequence[Run], ranks: int, seconds: float) -> Job:

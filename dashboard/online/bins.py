@@ -73,43 +73,20 @@ class Bins:
         """Points of all bins, ``(bin, axis)``."""
         return np.stack(np.meshgrid(*self.points, indexing="ij"), axis=-1).reshape(-1, 3)
 
-    def near(self, message_size: Any, nodes: Any, ppn: Any, steps: int = 1) -> BoolArray:
-        """Of each bin whether it lies between bins of the calls on every axis, or within `steps` of the outermost."""
+    def near(self, message_size: Any, nodes: Any, ppn: Any) -> BoolArray:
+        """Of each bin whether it lies between bins of the calls on every axis, or next to the outermost."""
         inside = []
         for places, count in zip(self.places(message_size, nodes, ppn), self.shape, strict=True):
             numbers = np.arange(count)
-            inside.append((numbers >= places.min() - steps) & (numbers <= places.max() + steps))
+            inside.append((numbers >= places.min() - 1) & (numbers <= places.max() + 1))
         return np.asarray(np.logical_and.reduce(np.meshgrid(*inside, indexing="ij")).ravel())
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "borders": {name: axis.tolist() for name, axis in zip(AXES, self.borders, strict=True)},
-            "points": {name: axis.tolist() for name, axis in zip(AXES, self.points, strict=True)},
-        }
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Bins:
-        """Rebuild from `to_dict`.
-
-        Raises
-        ------
-        OnlineError
-            It is not of that form.
-        """
-        try:
-            read = {
-                kind: tuple(np.asarray(data[kind][name], dtype=np.float64) for name in AXES)
-                for kind in ("borders", "points")
-            }
-        except (KeyError, TypeError, ValueError) as error:
-            raise OnlineError(f"the bins cannot be read: {error!r}") from None
-        for name, axis, middle in zip(AXES, read["borders"], read["points"], strict=True):
-            if axis.ndim != 1 or not axis.size or axis[0] != 0 or (np.diff(axis) <= 0).any():
+    def __post_init__(self) -> None:
+        for name, axis, middle in zip(AXES, self.borders, self.points, strict=True):
+            if not axis.size or axis[0] != 0 or (np.diff(axis) <= 0).any():
                 raise OnlineError(f"the borders of {name} must ascend from 0")
             if middle.shape != axis.shape:
                 raise OnlineError(f"{name} has {axis.size} bins and {middle.size} points")
-        return cls(**read)
 
 
 def _geometric(borders: FloatArray) -> FloatArray:

@@ -8,11 +8,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
-from dashboard.online.bins import AXES
-from dashboard.online.selection import DEFAULT, Choice, SelectionModel
-
-_OWN = Method("default", "default", 0, {"library_id": 0})
+from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Node, Split, Test
+from dashboard.online.bins import AXES, Bins
+from dashboard.online.selection import DEFAULT, SelectionModel
 
 
 def seen_ppns(calls: pd.DataFrame, collective: str) -> list[int]:
@@ -37,21 +35,19 @@ def decision_of(model: SelectionModel, collective: str, ppn: int | None = None) 
         Processes per node where nothing tells them, as in rules.
     """
     choice = model.choices[collective]
-    methods = (_OWN, *model.table.methods[collective])
-    best = choice.best.reshape(choice.bins.shape)
-    root = _node(best, choice, tuple((0, size) for size in best.shape))
+    methods = (LEFT_ALONE, *model.table.methods[collective])
+    used, places = np.unique([DEFAULT, *choice.best], return_inverse=True)
+    shape = choice.bins.shape
+    root = _node(places[1:].reshape(shape), choice.bins, tuple((0, size) for size in shape))
     kept = model.provenance
     known: Mapping[str, Any] = {name: kept[name] for name in ("iteration", "timings") if name in kept}
     facts = {"learnt": "online", "library": model.table.library, "library_version": model.table.version, **known}
     if ppn is not None:
         facts["ppn"] = ppn
-    used = sorted({int(each) for each in np.unique(best)} | {DEFAULT})
-    places = {alg: place for place, alg in enumerate(used)}
-    made = DecisionFunction(collective, [methods[alg] for alg in used], _renumbered(root, places), provenance=facts)
-    return made.simplified()
+    return DecisionFunction(collective, [methods[alg] for alg in used], root, provenance=facts).simplified()
 
 
-def _node(best: npt.NDArray[Any], choice: Choice, spans: tuple[tuple[int, int], ...]) -> Node:
+def _node(best: npt.NDArray[Any], bins: Bins, spans: tuple[tuple[int, int], ...]) -> Node:
     """A block of bins: a leaf where all agree, else cut where the parts agree most."""
     block = best[tuple(slice(*span) for span in spans)]
     if (block == block.flat[0]).all():
@@ -61,10 +57,10 @@ def _node(best: npt.NDArray[Any], choice: Choice, spans: tuple[tuple[int, int], 
         key=lambda at: _mixed(best, spans, *at),
     )
     low, high = spans[axis]
-    below = _node(best, choice, (*spans[:axis], (low, cut), *spans[axis + 1 :]))
-    above = _node(best, choice, (*spans[:axis], (cut, high), *spans[axis + 1 :]))
+    below = _node(best, bins, (*spans[:axis], (low, cut), *spans[axis + 1 :]))
+    above = _node(best, bins, (*spans[:axis], (cut, high), *spans[axis + 1 :]))
     # Sizes are whole: what is below the border is at most this.
-    border = float(np.ceil(choice.bins.borders[axis][cut]) - 1)
+    border = float(np.ceil(bins.borders[axis][cut]) - 1)
     return Split((Test(AXES[axis], border),), (below, above))
 
 
@@ -76,9 +72,3 @@ def _mixed(best: npt.NDArray[Any], spans: tuple[tuple[int, int], ...], axis: int
         counts = np.unique(inside, return_counts=True)[1]
         total -= float((counts * np.log(counts / counts.sum())).sum())
     return total
-
-
-def _renumbered(node: Node, places: Mapping[int, int]) -> Node:
-    if isinstance(node, Leaf):
-        return Leaf(places[node.method])
-    return Split(node.tests, tuple(_renumbered(child, places) for child in node.children))

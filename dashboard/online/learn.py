@@ -8,7 +8,6 @@ by their number: the trees that grow are the same, and are grown in a hundredth 
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -19,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.online.errors import OnlineError
-from dashboard.online.settings import LEARNERS, Learning
+from dashboard.online.settings import Learning
 
 SIZES = ["message_size", "nodes", "ppn"]
 METHOD = ["collective", "alg"]
@@ -30,6 +29,9 @@ _KNEES = (1 << 10, 1 << 16)
 _RIDGE = 1e-3
 #: Timings on both sides before a change of a method's times is believed.
 _ENOUGH = 10
+#: Predicts times of one method: seconds at ``(point, axis)`` of message size, nodes and processes per node, none below
+#: the shortest that was seen.
+Regression = Callable[[FloatArray], FloatArray]
 
 
 def summarise(timings: pd.DataFrame, tail: float = math.inf) -> pd.DataFrame:
@@ -88,18 +90,6 @@ def since_change(cells: pd.DataFrame, factor: float) -> pd.DataFrame:
     return pd.DataFrame(cells[cells["iteration"] >= iterations[begin]])
 
 
-@dataclass(frozen=True, eq=False)
-class Regression:
-    """Predicts times of one method."""
-
-    #: ``predict(points)``: seconds at ``(point, axis)`` of message size, nodes and processes per node.
-    predict: Callable[[FloatArray], FloatArray]
-    #: It was made from.
-    timings: int
-    #: The shortest of them, seconds: no prediction is below it.
-    least: float
-
-
 def fit(cells: pd.DataFrame, learner: str = "gamma", rounds: int = 200) -> Regression:
     """Learn the times of one method.
 
@@ -108,17 +98,15 @@ def fit(cells: pd.DataFrame, learner: str = "gamma", rounds: int = 200) -> Regre
     cells
         Rows of `summarise`, of one method.
     learner
-        One of `LEARNERS`.
+        One of `dashboard.online.settings.LEARNERS`.
     rounds
         Trees of the boosting.
 
     Raises
     ------
     OnlineError
-        The learner is unknown, or its package is not installed.
+        The learner's package is not installed.
     """
-    if learner not in LEARNERS:
-        raise OnlineError(f"learner is {learner!r}, expected one of {', '.join(LEARNERS)}")
     weighted = cells.assign(mean=cells["mean"] * cells["count"], log_mean=cells["log_mean"] * cells["count"])
     summed = weighted.groupby(SIZES, as_index=False)[["mean", "log_mean", "count"]].sum()
     count, points = summed["count"].to_numpy(), summed[SIZES].to_numpy(dtype=np.float64)
@@ -138,7 +126,7 @@ def fit(cells: pd.DataFrame, learner: str = "gamma", rounds: int = 200) -> Regre
             factor = np.asarray(machine.predict(points), dtype=np.float64)
         return np.asarray(np.maximum(np.exp(line(points)) * (np.exp(factor) if learner == "log" else factor), least))
 
-    return Regression(predict, int(count.sum()), least)
+    return predict
 
 
 def trend(points: FloatArray, logs: FloatArray, weights: npt.NDArray[Any]) -> Callable[[FloatArray], FloatArray]:

@@ -164,8 +164,8 @@ def _head(table: AlgTable, names: list[str]) -> list[str]:
         origin.generated(),
         "",
         "Build, with the mpicc of the program's MPI, and use:",
-        f"    {BUILD.format(library='libcolltune_online.so', source='THIS_FILE')}",
-        "    mpirun -x LD_PRELOAD=$PWD/libcolltune_online.so ./program     (every process must have it)",
+        f"    {BUILD.format(library=LIBRARY, source='THIS_FILE')}",
+        f"    mpirun -x LD_PRELOAD=$PWD/{LIBRARY} ./program     (every process must have it)",
         *_USE.splitlines(),
     ]
 

@@ -101,12 +101,11 @@ def _choice(content: bytes, methods: int, numbers: list[int], points: Mapping[st
     def part(kind: str, length: int, offset: int) -> npt.NDArray[Any]:
         return np.frombuffer(content, kind, length, offset)
 
-    axes = np.split(part("<f8", sum(shape), borders), np.cumsum(shape)[:-1])
+    axes = tuple(np.split(part("<f8", sum(shape), borders), np.cumsum(shape)[:-1]))
     if len(chosen := part("<i4", count, best)) and not 0 <= chosen.min() <= chosen.max() <= methods:
         raise ValueError(f"it chooses methods {chosen.min()} to {chosen.max()} of {methods}")
-    named = {"borders": dict(zip(AXES, axes, strict=True)), "points": points}
     return Choice(
-        Bins.from_dict(named),
+        Bins(axes, tuple(np.asarray(points[name], dtype=np.float64) for name in AXES)),
         part("<f4", count * methods, sums).reshape(count, methods),
         chosen,
         part("<i4", methods, sums + 4 * count * methods),

@@ -9,7 +9,6 @@ import numpy as np
 from dashboard.domain.arrays import FloatArray
 from dashboard.online.errors import OnlineError
 
-METRICS = ("max", "makespan", "mean", "root")
 PATTERNS = ("none", "uniform", "late", "recurring")
 PROFILES = ("equal", "staggered", "pairs")
 #: Processes of a call that are simulated one by one.
@@ -95,7 +94,7 @@ class Processes:
         processes
             Of the communicator; those beyond `_PROCESSES` are like these.
         metric
-            One of `METRICS`.
+            One of `loaders.online.METRICS`.
         """
         count = min(processes, _PROCESSES)
         calls = len(times)

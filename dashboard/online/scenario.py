@@ -14,12 +14,13 @@ from dashboard.domain.errors import meant
 from dashboard.models.parameter_text import find_parameters
 from dashboard.online.errors import OnlineError
 from dashboard.online.logics import LOGICS
-from dashboard.online.noise import METRICS, PATTERNS, PROFILES, Noise, Processes
+from dashboard.online.noise import PATTERNS, PROFILES, Noise, Processes
 from dashboard.online.selection import Calls
 from dashboard.online.settings import Learning
 from dashboard.online.table import AlgTable
 from dashboard.online.truth import Formulas, Measured, Simulated, Truth
 from loaders import disk
+from loaders.online import METRICS
 
 FOLDER = Path(__file__).with_name("scenarios")
 #: Bound of sizes.
@@ -58,7 +59,7 @@ class Scenario:
     noise: Noise = field(default_factory=Noise)
     processes: Processes = field(default_factory=Processes)
     drift: Drift | None = None
-    #: What is taken for the time of a call: see `dashboard.online.noise.METRICS`.
+    #: What is taken for the time of a call: see `loaders.online.METRICS`.
     metric: str = "max"
     #: How methods are chosen while they are tried, one of `dashboard.online.logics.LOGICS`.
     logic: str = "tuning"
@@ -96,11 +97,11 @@ def names() -> list[str]:
 
 def file_data(name: str) -> dict[str, Any]:
     """What the file of a scenario that is known by name says; empty for others."""
-    data: dict[str, Any] = _whole(disk.read_json(FOLDER / f"{name}.json")) if name in names() else {}
+    data: dict[str, Any] = _complete(disk.read_json(FOLDER / f"{name}.json")) if name in names() else {}
     return data
 
 
-def _whole(data: Any) -> Any:
+def _complete(data: Any) -> Any:
     """What a file says, and where it says nothing what the known scenario says that it is like."""
     if not isinstance(data, dict) or "like" not in data:
         return data
@@ -133,7 +134,7 @@ def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
     except (OSError, ValueError) as error:
         raise OnlineError(f"{file}: the scenario cannot be read: {error}") from None
     try:
-        return scenario_of(_whole(data), cubes)
+        return scenario_of(_complete(data), cubes)
     except OnlineError as error:
         raise OnlineError(f"{file.name}: {error}") from None
 

@@ -219,7 +219,7 @@ def _times(bins: Bins, learnt: Mapping[int, Regression], count: int) -> FloatArr
     if len(learnt) >= min(_LEARNT, count):
         points = bins.grid()
         for alg, regression in learnt.items():
-            times[:, alg - 1] = regression.predict(points)
+            times[:, alg - 1] = regression(points)
     return times
 
 
@@ -246,7 +246,7 @@ def _known(bins: Bins, cells: pd.DataFrame, settings: Learning) -> BoolArray:
         return np.ones(bins.count, dtype=np.bool_)
     where = [cells[axis].to_numpy() for axis in SIZES]
     if settings.unseen == "between":
-        return bins.near(where[0], where[1], where[2])
+        return bins.near(*where)
     from scipy.ndimage import binary_dilation  # noqa: PLC0415 - for this alone
 
     seen = np.zeros(bins.shape, dtype=np.bool_)

@@ -61,8 +61,7 @@ class Judged:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it; what is not known is None."""
-        values = dict(vars(self))
-        return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in values.items()}
+        return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in vars(self).items()}
 
 
 def box(ratios: Any) -> list[float]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dashboard.online.errors import OnlineError
@@ -35,7 +36,7 @@ _RUN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 SETTLED_S = 300.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class Collected:
     """What became of traces."""
 
@@ -184,13 +185,13 @@ class Folder:
                 parts.append(taken.assign(iteration=iteration))
                 known.add(str(taken["run"].iloc[0]))
                 report.runs.append(str(taken["run"].iloc[0]))
-        if not parts:
-            return report
-        new = pd.concat(parts, ignore_index=True)
-        everything = pd.concat([former, new], ignore_index=True) if len(former) else new
-        write_data(self.data, everything, self.table.listed, self.table.digest)
-        report.notes.extend(self._beyond(new))
-        return Collected(report.runs, len(new), report.skipped, report.waiting, report.notes)
+        if parts:
+            new = pd.concat(parts, ignore_index=True)
+            everything = pd.concat([former, new], ignore_index=True) if len(former) else new
+            write_data(self.data, everything, self.table.listed, self.table.digest)
+            report.timings = len(new)
+            report.notes.extend(self._beyond(new))
+        return report
 
     def _beyond(self, calls: pd.DataFrame) -> Iterator[str]:
         """Say where calls are of more nodes, or processes on a node, than regular bins tell apart."""
@@ -261,7 +262,8 @@ class Folder:
         (self.path / "models").mkdir(exist_ok=True)
         save(model, self.path / "models" / f"{iteration}.model")
         save(model, self.model)
-        record = {**provenance, "runs": int(calls["run"].nunique()), "learnt": _learnt(model)}
+        learnt = {name: int(np.isfinite(choice.times[0]).sum()) for name, choice in model.choices.items()}
+        record = {**provenance, "runs": int(calls["run"].nunique()), "learnt": learnt}
         if iteration > len(self.progress):
             append_line(self.path / "progress.jsonl", record, _check_progress)
         return model
@@ -276,11 +278,6 @@ def _header(files: list[Path]) -> Mapping[str, Any]:
         except LoadError as fault:
             error = error or fault
     raise error or LoadError("there are no traces")
-
-
-def _learnt(model: SelectionModel) -> dict[str, int]:
-    """Methods of each collective that have a regression."""
-    return {name: int((choice.times[0] == choice.times[0]).sum()) for name, choice in model.choices.items()}
 
 
 def _check_progress(record: Mapping[str, Any]) -> None:

@@ -90,13 +90,14 @@ class OnlineTuner:
             self._defaults[name], self._functions[name] = own, list(others.values())
         listed = {name: [label for label in each if label != DEFAULT_LABEL] for name, each in methods.items()}
         self.table = AlgTable("own", "1", {name: tuple(Method(x, x) for x in each) for name, each in listed.items()})
-        said = {
+        settings = {
             "mode": mode or os.environ.get("COLLTUNE_ONLINE", "off"),
             "model": str(model or os.environ.get("COLLTUNE_ONLINE_MODEL", "")),
             "out": str(out or os.environ.get("COLLTUNE_ONLINE_OUT", "")),
             "run": run or os.environ.get("COLLTUNE_ONLINE_RUN") or f"{time.time():.6f}-{os.getpid()}",
+            "seed": os.environ.get("COLLTUNE_ONLINE_SEED", "1"),
         }
-        self._begin({**said, "seed": os.environ.get("COLLTUNE_ONLINE_SEED", "1")})
+        self._begin(settings)
 
     def _begin(self, said: dict[str, str]) -> None:
         """Agree with all processes: the first one's settings count."""
@@ -109,8 +110,10 @@ class OnlineTuner:
         self._began = time.perf_counter()
         places = self._comm.allgather(platform.node())
         self._size, self._rank = len(places), self._comm.Get_rank()
-        if self._told["out"] and self._mode != "off":
-            self._told["run"] = self._comm.bcast(self._claimed(), root=0)
+        traced = self._told["out"] and self._mode != "off"
+        if traced:
+            run = self._told["run"] if self._rank else claim(Path(self._told["out"]), self._told["run"])
+            self._told["run"] = self._comm.bcast(run, root=0)
         self._nodes = len(set(places))
         self._ppn = math.ceil(self._size / self._nodes)
         state = int(self._told["seed"])
@@ -120,13 +123,8 @@ class OnlineTuner:
         self._id = self._comm.bcast(time.time_ns() % (1 << 62), root=0)
         self._start = stream(state, self._id)
         self._calls = self._chosen = 0
-        self._file = self._opened() if self._told["out"] and self._mode != "off" else None
+        self._file = self._opened() if traced else None
         self._records: list[tuple[Any, ...]] = []
-
-    def _claimed(self) -> str:
-        """Name of this program among those that its run starts; the first process's counts."""
-        run = self._told["run"]
-        return run if self._rank else claim(Path(self._told["out"]), run)
 
     def _learnt(self, name: str) -> SelectionModel | None:
         if not name:

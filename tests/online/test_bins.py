@@ -57,11 +57,12 @@ def test_of_many_values_so_many_bins_are_at_their_quantiles() -> None:
     assert bins.borders[0].tolist() == pytest.approx([0, *np.sqrt([1 * 26, 26 * 51, 51 * 76, 76 * 101])])
 
 
-def test_bins_survive_json() -> None:
-    again = Bins.from_dict(HYDRA.to_dict())
-    assert all(np.array_equal(a, b) for a, b in zip(again.borders, HYDRA.borders, strict=True))
+def test_borders_ascend_from_0_and_each_bin_has_a_point() -> None:
+    sizes, nodes, ppn = HYDRA.borders
     with pytest.raises(OnlineError, match="borders of nodes must ascend from 0"):
-        Bins.from_dict({**HYDRA.to_dict(), "borders": {**HYDRA.to_dict()["borders"], "nodes": [1, 2]}})
+        Bins((sizes, nodes[1:], ppn), HYDRA.points)
+    with pytest.raises(OnlineError, match="nodes has 16 bins and 17 points"):
+        Bins((sizes, nodes[:-1], ppn), HYDRA.points)
 
 
 def test_what_lies_between_seen_bins_or_next_to_them_counts_as_seen() -> None:

@@ -39,7 +39,7 @@ def test_means_weighted_by_their_number_grow_the_trees_that_all_timings_grow(lea
     with threadpool_limits(1, user_api="openmp"):
         expected = all_of_them.fit(points, aim).predict(points)
     expected = (np.exp(expected) if learner == "log" else expected) * np.exp(line)
-    predicted = fit(summarise(frame), learner, 50).predict(points)
+    predicted = fit(summarise(frame), learner, 50)(points)
     assert np.allclose(predicted, np.maximum(expected, frame["time"].min()), rtol=1e-6)
 
 
@@ -62,7 +62,7 @@ def test_what_is_usual_of_a_command_is_so_in_python() -> None:
 
 
 def test_a_known_function_is_learnt() -> None:
-    predicted = fit(summarise(timings(each=100))).predict(np.array([[64, 4, 1], [65536, 8, 1]], dtype=float))
+    predicted = fit(summarise(timings(each=100)))(np.array([[64, 4, 1], [65536, 8, 1]], dtype=float))
     assert predicted == pytest.approx([1e-5 + 64e-9, 1e-5 + 65536e-9], rel=0.1)
 
 
