@@ -21,7 +21,6 @@ __all__ = [
     "answer",
     "beside",
     "bundled",
-    "launches",
     "lines_of",
     "look",
     "measure",

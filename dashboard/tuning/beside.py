@@ -8,7 +8,6 @@ from typing import Any
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
-from dashboard.export.form import Form, form_of
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
@@ -17,6 +16,7 @@ from dashboard.export.usage import han_name
 from dashboard.session.prepared import prepare
 from dashboard.tuning.decide import default_penalty
 from dashboard.tuning.folder import Folder
+from dashboard.tuning.rules import form_of
 from loaders import open_results
 
 
@@ -87,7 +87,7 @@ def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     """Mean penalty of a tuning's rules over measurements, NaN where nothing that they choose was measured."""
     if (rules := rules_of(folder)) is None:
         return {}
-    judged = costs(rules, cubes, _form(folder).version, {})[0]
+    judged = costs(rules, cubes, form_of(folder).version, {})[0]
     return {cost.name: cost.acted.mean for cost in judged if cost.acted is not None}
 
 
@@ -95,12 +95,7 @@ def rules_of(folder: Folder) -> RulesFile | None:
     """The rules that a tuning ended with, as its library reads them; None where there are none."""
     if not (named := folder.facts("compare").get("rules")):
         return None
-    form, file = _form(folder), folder.path / named
+    form, file = form_of(folder), folder.path / named
     if folder.facts("look").get("across"):
         return read_beside(file, Path(han_name(str(file))), form.version)[1]
     return read_rules(file, version=form.version, own=form.base)
-
-
-def _form(folder: Folder) -> Form:
-    look = folder.facts("look")
-    return form_of(look["library"], look["library_version"], nodes=bool(look.get("across")))

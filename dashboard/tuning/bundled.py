@@ -3,18 +3,20 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import is_default
 from dashboard.domain.tuning import COMPARED, RULES
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_range
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
+from dashboard.export.target import Target
 from dashboard.export.unsafe import limits, only_commutative
 from dashboard.tuning import switches
 from dashboard.tuning.compared import cells_of
@@ -115,17 +117,13 @@ def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
     """Write the same decisions as a library to preload; None where that cannot be."""
     if (name := _PRELOADED.get(target_of(work))) is None:
         return None
-    target = WRITERS[name]
-    options = {"version": version_of(work)} if "version" in target.options else {}
-    asked = read(work, text).decisions.items()
     # MPICH's file is a complete one, with collectives that nobody decided.
-    read_back = [decision for collective, decision in asked if collective in work.asked.collectives]
-    decisions = as_decided(work, read_back)
+    asked = read(work, text).decisions.items()
+    decisions = [decision for collective, decision in asked if collective in work.asked.collectives]
     try:
-        source = target.write(decisions, None, **options)
+        target = _written_as(work, name, decisions, file)
     except ExportError:
         return None
-    disk.write_text(file, source)
     steps = target.steps(file.name, [decision.collective for decision in decisions])
     return {"file": file.name, "target": target.name, "steps": [step._asdict() for step in steps]}
 
@@ -135,11 +133,17 @@ def _further(work: Work, text: str, folder: Path) -> str | None:
     name = work.asked.target
     if name in (RULES, "preload", target_of(work)):
         return None
+    file = folder / f"decisions-{name}{WRITERS[name].extension}"
+    _written_as(work, name, [*read(work, text).decisions.values()], file)
+    return file.name
+
+
+def _written_as(work: Work, name: str, decisions: Sequence[DecisionFunction], file: Path) -> Target:
+    """Write decisions of rules as a target, which is returned; `ExportError` where that cannot be."""
     target = WRITERS[name]
     options = {"version": version_of(work)} if "version" in target.options else {}
-    file = folder / f"decisions-{name}{target.extension}"
-    disk.write_text(file, target.write(as_decided(work, [*read(work, text).decisions.values()]), None, **options))
-    return file.name
+    disk.write_text(file, target.write(as_decided(work, decisions), None, **options))
+    return target
 
 
 def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.openmpi.nodes import HAN_FILE, joined
 from dashboard.tuning.decide import decisions_of, prepared_of
-from dashboard.tuning.folder import Result
+from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.stages import Work
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
@@ -59,9 +59,9 @@ def name_of(target: str) -> str:
     return f"rules{TARGETS[target].extension}" if target else "rules"
 
 
-def form_of(work: Work) -> Form:
+def form_of(tuning: Work | Folder) -> Form:
     """The form of rules that the library reads; `ExportError` where there is none."""
-    look = work.facts("look")
+    look = tuning.facts("look")
     return form.form_of(look["library"], look["library_version"], nodes=bool(look.get("across")))
 
 
@@ -147,13 +147,11 @@ def text_of(work: Work, file: Path) -> str:
 
 def read(work: Work, text: str) -> Rules:
     """Rules as the library reads them; what they leave to HAN, which decides by itself, is left to the library."""
-    decisions = form_of(work).read(text).decisions
-    return Rules(text, {name: _left_to_han(each) for name, each in decisions.items()})
-
-
-def _left_to_han(decision: DecisionFunction) -> DecisionFunction:
-    methods = [LEFT_ALONE if _is_han_s(method) else method for method in decision.methods]
-    return decision.changed(methods=methods)
+    decisions = {}
+    for name, each in form_of(work).read(text).decisions.items():
+        methods = [LEFT_ALONE if _is_han_s(method) else method for method in each.methods]
+        decisions[name] = each.changed(methods=methods)
+    return Rules(text, decisions)
 
 
 def linted(work: Work, text: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -94,16 +95,13 @@ def plan_of(
 
 def _affordable(candidates: Mapping[str, Sequence[_Candidate]], seconds: float) -> list[Cell]:
     """Cells to compare in so many seconds: the first one of each collective, then what is worth most."""
-    first = [max(each, key=_worth) for each in candidates.values() if each]
+    worth = attrgetter("worth")
+    first = [max(each, key=worth) for each in candidates.values() if each]
     others = (candidate for each in candidates.values() for candidate in each if candidate not in first)
-    chosen = [*first, *sorted(others, key=_worth, reverse=True)]
+    chosen = [*first, *sorted(others, key=worth, reverse=True)]
     spent = np.cumsum([candidate.seconds for candidate in chosen])
     count = max(len(first), int(np.searchsorted(spent, seconds, side="right")))
     return [candidate.cell for candidate in chosen[:count]]
-
-
-def _worth(candidate: _Candidate) -> float:
-    return candidate.worth
 
 
 def element_of(collective: str) -> int:

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,7 @@ class Stage:
     run: Callable[[Work], Result]
     after: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
-    always: bool = field(default=False)
+    always: bool = False
 
     def inputs(self, work: Work) -> str:
         """Digest of all that it depends on."""

@@ -62,7 +62,7 @@ def environment_script(said: Mapping[str, str], name: str, here: str) -> str:
         '    colltune_here=$(cd "$(dirname "${BASH_SOURCE:-$0}")" && pwd)',
         f'    [ -f "$colltune_here/{name}" ] || colltune_here={shlex.quote(here)}',
         f'    if [ -f "$colltune_here/{name}" ]; then',
-        *(f'        export {variable}="{_placed(value, "$colltune_here")}"' for variable, value in said.items()),
+        *(f'        export {variable}="{value.replace(HERE, "$colltune_here")}"' for variable, value in said.items()),
         '        [ -n "${BASH_VERSION:-}${ZSH_VERSION:-}${KSH_VERSION:-}" ] ||',
         f"            echo \"colltune.sh: the rules are on; in this shell '{off}' switches them off\" >&2",
         "    else",
@@ -90,7 +90,7 @@ def tcl(said: Mapping[str, str], words: str) -> str:
         "#%Module1.0",
         f"module-whatis {{{words}}}",
         "set here [file dirname $ModulesCurrentModulefile]",
-        *(f'setenv {name} "{_placed(value, "$here")}"' for name, value in said.items()),
+        *(f'setenv {name} "{value.replace(HERE, "$here")}"' for name, value in said.items()),
     ]
     return "\n".join(lines) + "\n"
 
@@ -105,13 +105,9 @@ def mca_parameters(said: Mapping[str, str], here: str) -> str:
     """
     prefix = "OMPI_MCA_"
     own = {name.removeprefix(prefix): value for name, value in said.items() if name.startswith(prefix)}
-    lines = [f"{name} = {_placed(value, here)}" for name, value in own.items()]
+    lines = [f"{name} = {value.replace(HERE, here)}" for name, value in own.items()]
     head = f"# The rules lie in {here}; change the line that names them when they are moved."
     return "\n".join([head, *lines, ""]) if own else ""
-
-
-def _placed(value: str, here: str) -> str:
-    return value.replace(HERE, here)
 
 
 def _lua(value: str) -> str:
