@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from dashboard.domain.arrays import BoolArray, Float32, FloatArray, IntArray
-from dashboard.online.settings import CAP, FLOOR
+from dashboard.online.settings import Learning
 
 _ROUNDS = 200
 
 
 def probabilities(
-    performance: Any, allowed: Any = None, *, floor: float = FLOOR, cap: float = CAP, exact: bool = False
+    performance: Any,
+    allowed: Any = None,
+    *,
+    floor: float = Learning.floor,
+    cap: float = Learning.cap,
+    exact: bool = False,
 ) -> FloatArray:
     """Probabilities of methods.
 

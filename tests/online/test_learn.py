@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from dashboard.online.bins import Bins
 from dashboard.online.learn import fit, regressions, since_change, summarise, trend
 from dashboard.online.selection import DEFAULT, Blocked, Calls, _choice, allowed_in, learn
-from dashboard.online.settings import OPTIONS, Learning
+from dashboard.online.settings import Learning
 from dashboard.online.table import default_table
 
 SIZES = (8, 64, 1024, 65536)
@@ -55,10 +55,6 @@ def test_it_is_learnt_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HistGradientBoostingRegressor, "fit", watched)
     fit(summarise(timings(each=7)), rounds=2)
     assert set(threads) == {1}
-
-
-def test_what_is_usual_of_a_command_is_so_in_python() -> None:
-    assert Learning.of({option.name: option.default for option in OPTIONS}) == Learning()
 
 
 def test_a_known_function_is_learnt() -> None:
