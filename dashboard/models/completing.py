@@ -47,8 +47,6 @@ def completed(cube: xr.Dataset, parameters: PointToPointModel, *, variant: Varia
     count, size = cube["comm_size"].values[:, None], cube["message_size"].values[None, :]
     coords = {"method": [method.label for method in known.methods], **{name: cube[name] for name in DIMS[1:]}}
     predicted = xr.DataArray(known.times(parameters, count, size, variant=variant), coords, DIMS)
-    # A single process takes no time by any model.
-    predicted = predicted.where(predicted > 0)
     factors = (measured / predicted).median(DIMS[1:])
     guess = predicted * factors.fillna(factors.median("method")).fillna(1.0)
     time = measured.fillna(guess)

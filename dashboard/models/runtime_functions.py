@@ -65,54 +65,49 @@ class RuntimeFunction:
         return {"error_percent" if name == "error" else name: value for name, value in vars(self).items()}
 
 
-def of_p(form: Form | str, comm_size: npt.ArrayLike) -> FloatArray:
+def of_p(form: Form, comm_size: npt.ArrayLike) -> FloatArray:
     """What the time per byte grows with."""
     count = np.asarray(comm_size, dtype=float)
     if form == "linear":
         return count
-    if form == "logarithmic":
-        return np.asarray(np.log2(count))
-    if form == "floor_logarithmic":
-        return np.asarray(np.floor(np.log2(np.maximum(count - 1, 1))))
-    raise ModelError(f"there is no form {form!r}; expected one of {', '.join(FORMS)}")
+    return np.asarray(np.log2(count) if form == "logarithmic" else np.floor(np.log2(np.maximum(count - 1, 1))))
 
 
-@dataclass(frozen=True, eq=False)
-class _Data:
-    comm: FloatArray
-    size: FloatArray
-    time: FloatArray
-
-    def between(self, low: float, high: float) -> _Data:
-        kept = (self.comm >= low) & (self.comm <= high)
-        return _Data(self.comm[kept], self.size[kept], self.time[kept])
-
-
-def fit_ranges(
-    comm_size: npt.ArrayLike, message_size: npt.ArrayLike, time: npt.ArrayLike
-) -> tuple[RuntimeFunction, ...]:
+def fit_ranges(comm_size: FloatArray, message_size: FloatArray, time: FloatArray) -> tuple[RuntimeFunction, ...]:
     """Find the form, and one change of it between communicator sizes if that pays.
 
     Of all forms with and without startup, for all processes or cut in two ranges, the one of the least Bayesian
     information criterion is taken.
 
+    Parameters
+    ----------
+    comm_size, message_size, time
+        Of each measured cell: 2 processes or more, 1 B or more, s.
+
     Returns
     -------
     tuple of RuntimeFunction
         One or two, by processes.
+
+    Raises
+    ------
+    ModelError
+        When there is too little to fit to, or a time is not above 0.
     """
-    data = _checked(comm_size, message_size, time)
-    best: tuple[float, tuple[RuntimeFunction, ...]] | None = None
-    for pieces in _cuts(data):
-        fitted = [_best(piece) for piece in pieces]
-        count = sum(coefficients for _, _, coefficients in fitted) + len(fitted) - 1
-        squares = sum(loss for _, loss, _ in fitted)
-        score = data.time.size * float(np.log(max(squares / data.time.size, 1e-30)))
-        score += count * float(np.log(data.time.size))
-        if best is None or score < best[0]:
-            best = score, tuple(function for function, _, _ in fitted)
-    assert best is not None  # noqa: S101 - the uncut range is always there
-    return best[1]
+    wrong = ~((time > 0) & np.isfinite(time))
+    if wrong.any():
+        raise ModelError(f"a time is {time[wrong][0]:g} s; expected more than 0 s and finite")
+    rows, columns = np.unique(comm_size).size, np.unique(message_size).size
+    if rows < 2 or columns < 2 or time.size < 4:
+        raise ModelError(
+            f"{time.size} times of {rows} communicator sizes and {columns} message sizes are too few for a runtime "
+            "function; expected 4 or more, of two or more each"
+        )
+    ways = []
+    for pieces in _cuts(np.stack([comm_size, message_size, time])):
+        functions, losses, counts = zip(*map(_best, pieces), strict=True)
+        ways.append((_criterion(time.size, sum(losses), sum(counts) + len(pieces) - 1), functions))
+    return min(ways, key=lambda way: way[0])[1]
 
 
 def runtime_functions(
@@ -167,71 +162,51 @@ def runtime_functions(
     return functions, left_out
 
 
-def _checked(comm_size: npt.ArrayLike, message_size: npt.ArrayLike, time: npt.ArrayLike) -> _Data:
-    arrays = (np.asarray(each, dtype=float).ravel() for each in (comm_size, message_size, time))
-    data = _Data(*arrays)
-    if not data.comm.size == data.size.size == data.time.size:
-        raise ModelError("there must be as many communicator sizes and message sizes as times")
-    for name, values, low in (("communicator size", data.comm, 2), ("message size", data.size, 1)):
-        if not (values >= low).all():
-            raise ModelError(f"{name} is {values[~(values >= low)][0]:g}; expected {low} or more")
-    wrong = ~((data.time > 0) & np.isfinite(data.time))
-    if wrong.any():
-        raise ModelError(f"a time is {data.time[wrong][0]:g} s; expected more than 0 s and finite")
-    if np.unique(data.comm).size < 2 or np.unique(data.size).size < 2 or data.time.size < 4:
-        raise ModelError(
-            f"{data.time.size} times of {np.unique(data.comm).size} communicator sizes and "
-            f"{np.unique(data.size).size} message sizes are too few for a runtime function; expected 4 or more, of two "
-            "or more each"
-        )
-    return data
-
-
-def _cuts(data: _Data) -> Iterator[tuple[_Data, ...]]:
+def _cuts(data: FloatArray) -> Iterator[tuple[FloatArray, ...]]:
     """The whole, and the whole cut in two between any two communicator sizes, two of them or more on each side."""
     yield (data,)
-    sizes = np.unique(data.comm)
-    for place in range(2, sizes.size - 1):
-        parts = data.between(sizes[0], sizes[place - 1]), data.between(sizes[place], sizes[-1])
-        if all(part.time.size >= 6 and np.unique(part.size).size > 1 for part in parts):
+    for first in np.unique(data[0])[2:-1]:
+        parts = data[:, data[0] < first], data[:, data[0] >= first]
+        if all(part.shape[1] >= 6 and np.unique(part[1]).size > 1 for part in parts):
             yield parts
 
 
-def _best(data: _Data) -> tuple[RuntimeFunction, float, int]:
+def _criterion(times: int, loss: float, coefficients: int) -> float:
+    """The Bayesian information criterion."""
+    return float(times * np.log(max(loss / times, 1e-30)) + coefficients * np.log(times))
+
+
+def _best(data: FloatArray) -> tuple[RuntimeFunction, float, int]:
     """Best form of one range with its loss and its number of coefficients."""
     candidates: list[tuple[float, RuntimeFunction, float, int]] = []
     for form in FORMS:
-        if np.ptp(of_p(form, data.comm)) == 0:
+        if np.ptp(of_p(form, data[0])) == 0:
             continue
         for startup in (False, True):
             function, loss = _fitted(data, form, startup)
             count = 3 if startup else 2
-            score = data.time.size * np.log(max(loss / data.time.size, 1e-30)) + count * np.log(data.time.size)
-            candidates.append((float(score), function, loss, count))
+            candidates.append((_criterion(data.shape[1], loss, count), function, loss, count))
     # Through two communicator sizes all forms go alike but for rounding: the first of them then.
     least = min(score for score, *_ in candidates)
-    _, function, loss, count = next(each for each in candidates if each[0] <= least + _ROUNDING)
-    return function, loss, count
+    return next(each[1:] for each in candidates if each[0] <= least + _ROUNDING)
 
 
-def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFunction, float]:  # noqa: FBT001 - private
+def _fitted(data: FloatArray, form: Form, startup: bool) -> tuple[RuntimeFunction, float]:  # noqa: FBT001 - private
     from scipy.optimize import least_squares  # noqa: PLC0415 - takes most of a second to import
     from scipy.special import stdtrit  # noqa: PLC0415 - as above
 
-    growth = of_p(form, data.comm)
-    if np.ptp(growth) == 0:
-        raise ModelError(f"{_TEXT[form]} is the same at all these communicator sizes; more of them are needed")
-    columns = [*([np.ones(data.time.size)] if startup else []), data.size, data.size * growth]
-    table = np.stack(columns, axis=1) / data.time[:, None]
+    comm, size, time = data
+    columns = [*([np.ones(time.size)] if startup else []), size, size * of_p(form, comm)]
+    table = np.stack(columns, axis=1) / time[:, None]
     # Columns of one magnitude, for seconds and seconds per byte lie far apart.
     scale = np.linalg.norm(table, axis=0)
     even = table / scale
-    begin = np.linalg.lstsq(even, np.ones(data.time.size), rcond=None)[0]
+    begin = np.linalg.lstsq(even, np.ones(time.size), rcond=None)[0]
     solution = least_squares(
         lambda values: even @ values - 1, begin, jac=lambda _values: even, loss="soft_l1", f_scale=SCALE
     )
     values = solution.x / scale
-    free = data.time.size - values.size
+    free = time.size - values.size
     variance = 2 * solution.cost / free * np.diag(np.linalg.pinv(solution.jac.T @ solution.jac))
     widths = stdtrit(free, (1 + LEVEL) / 2) * np.sqrt(variance) / scale
     names = (["startup"] if startup else []) + ["base", "growth"]
@@ -241,14 +216,14 @@ def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFuncti
     }
     known = dict(zip(names, values.tolist(), strict=True))
     function = RuntimeFunction(
-        next(each for each in FORMS if each == form),
+        form,
         known.get("startup"),
         known["base"],
         known["growth"],
         intervals,
-        (int(data.comm.min()), int(data.comm.max())),
-        (int(data.size.min()), int(data.size.max())),
+        (int(comm.min()), int(comm.max())),
+        (int(size.min()), int(size.max())),
         float(100 * np.median(np.abs(table @ values - 1))),
-        np.unique(data.comm).size,
+        np.unique(comm).size,
     )
     return function, 2 * float(solution.cost)
