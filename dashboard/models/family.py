@@ -24,6 +24,8 @@ FITTED = "fitted"
 #: Trees that the models' choice is written as.
 ENCODINGS = ("exact", "quadtree", "c45", "cart", "optimal")
 FITTED_NAME = "fitted to these measurements"
+#: The usual weights of models as `read_trust` takes them.
+USUAL_TRUST = ",".join(f"{name}={TRUST[name]:g}" for name in MODEL_NAMES)
 
 
 def read_trust(text: str) -> dict[ModelName, float]:
@@ -43,14 +45,9 @@ def read_trust(text: str) -> dict[ModelName, float]:
         except ValueError:
             weight = 0.0
         if model is None or not 0 < weight < float("inf"):
-            raise ModelError(f"weights of the votes: {word!r}; expected weights above 0, as in {write_trust(TRUST)}")
+            raise ModelError(f"weights of the votes: {word!r}; expected weights above 0, as in {USUAL_TRUST}")
         weights[model] = weight
     return weights
-
-
-def write_trust(trust: Mapping[ModelName, float]) -> str:
-    """Write weights of models as `read_trust` takes them."""
-    return ",".join(f"{name}={trust[name]:g}" for name in MODEL_NAMES)
 
 
 def read_labels(text: str) -> tuple[str, ...]:
@@ -88,7 +85,7 @@ OPTIONS = (
         metavar="MODEL=W,…",
         title="weights of the votes",
         help="How much each model's vote counts. Among equal votes the model that is trusted more decides.",
-        default=write_trust(TRUST),
+        default=USUAL_TRUST,
         kind="name",
         check=read_trust,
     ),

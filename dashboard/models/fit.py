@@ -5,7 +5,7 @@ time as for a long one, and the loss grows only linearly beyond some percent, si
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -100,8 +100,8 @@ class _Unknowns:
     start: FloatArray
     highest: FloatArray
     build: Callable[[FloatArray], PointToPointModel]
-    notes: tuple[str, ...] = field(default=())
-    rising: slice = field(default_factory=lambda: slice(0))
+    notes: tuple[str, ...]
+    rising: slice
 
     def steps(self, logs: FloatArray) -> FloatArray:
         """What is sought in place of the logarithms: of what rises those of its steps."""

@@ -13,7 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.models.deciding import TRUST, Ensemble, model_decision
 from dashboard.models.errors import ModelError
-from dashboard.models.family import FAMILY, family_of, read_trust, write_trust
+from dashboard.models.family import FAMILY, USUAL_TRUST, family_of, read_trust
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.parameter_text import read_set, write_set
 from dashboard.models.predicting import Covered, candidates, predicted_cube
@@ -151,7 +151,7 @@ def test_a_network_comes_back_from_its_line() -> None:
 
 
 def test_trust_is_written_and_read() -> None:
-    assert read_trust(write_trust(TRUST)) == dict(TRUST)
+    assert read_trust(USUAL_TRUST) == dict(TRUST)
     assert read_trust("loggp=7") == {**TRUST, "loggp": 7.0}
     with pytest.raises(ModelError, match="inf"):
         read_trust("loggp=inf")

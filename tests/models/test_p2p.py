@@ -136,8 +136,3 @@ def test_networks_that_cannot_be_converted_say_why() -> None:
     slow = PLogP(1e-6, (1, 9), (5e-6, 5e-6), (4e-6, 4e-6), (4e-6, 4e-6))
     with pytest.raises(ParameterError, match="overheads at 1 B are longer"):
         slow.to_loggp()
-
-
-def test_interpolation_takes_arrays() -> None:
-    sizes = np.arange(12).reshape(3, 4)
-    assert PLOGP.gap_at(sizes).shape == (3, 4)

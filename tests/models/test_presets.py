@@ -59,9 +59,3 @@ def test_what_was_not_printed_is_said() -> None:
         machine("thunderbird").of("loggp")
     with pytest.raises(ParameterError, match="expected one of"):
         machine("boba").of("amdahl")
-
-
-def test_every_machine_gives_its_models() -> None:
-    for each in MACHINES.values():
-        for model in each.models:
-            assert np.isfinite(each.of(model).message_time(1000))

@@ -52,6 +52,7 @@ def test_every_formula_and_erratum_is_the_same_in_both() -> None:
         assert text.count("log") == latex.count(r"\log")
         assert "\\" not in text
         assert latex.count("{") == latex.count("}")
+        assert latex.count(r"\left") == latex.count(r"\right")
 
 
 def test_scripts_stand_at_what_they_follow() -> None:

@@ -197,15 +197,6 @@ def test_log_p_is_log_gp_without_bytes() -> None:
             )
 
 
-@pytest.mark.parametrize(("each", "name"), FORMULAS, ids=IDS)
-def test_each_formula_is_shown_with_balanced_braces(each: CollectiveModel, name: ModelName) -> None:
-    for variant in ("corrected", "as_published"):
-        text = each.formula(name).written(variant).latex
-        assert text.count("{") == text.count("}")
-        assert text.count(r"\left") == text.count(r"\right")
-        assert each.formula(name).printed is None or each.formula(name).erratum
-
-
 @pytest.mark.parametrize("each", ALL, ids=lambda each: f"{each.collective}-{each.algorithm}")
 def test_no_sizes_give_no_durations(each: CollectiveModel) -> None:
     for network in NETWORKS.values():

@@ -68,7 +68,6 @@ def test_closed_forms_are_bytes(each: Segments) -> None:
     for form in (*each.candidates, *(each.printed or ())):
         assert form.unit() == BYTES
     assert all(text.startswith("m_s = ") for text in [piece.latex for piece in each.written()])
-    assert each.printed is None or each.erratum
 
 
 def test_the_printed_binary_broadcast_is_too_large_by_the_square_root_of_two() -> None:
