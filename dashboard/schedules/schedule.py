@@ -1,6 +1,7 @@
 """Schedules: the operations of every rank in one call, written once and read by all that run, simulate or draw them."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import Call
 from dashboard.schedules.errors import NotApplicableError, ScheduleError
+from dashboard.schedules.orthogonal import BETWEEN_PHASES, worded
 from dashboard.schedules.rank import SEND, Rank, Rows
 from dashboard.schedules.registry import algorithm_of
 
@@ -107,8 +109,17 @@ def _alone(rank: Rank) -> None:
     rank.copy(source, target)
 
 
+def segment_sizes(call: Call, values: Mapping[str, Any]) -> list[int]:
+    """Bytes at which the algorithm, its parts or those inside of its grid cut the call's elements."""
+    # Blocks are cut only where a part of a composition sends them as a vector.
+    ending = "_segment_size" if call.entry.by_block else "segment_size"
+    inner = [worded(word)[1] for word in str(values.get("inner", "")).split(BETWEEN_PHASES)]
+    return [size for each in (values, *inner) for name, size in each.items() if name.endswith(ending) and size]
+
+
 def _check_segments(call: Call, values: dict[str, Any]) -> None:
-    total, segment = call.count * call.element_size, values.get("segment_size") or 0
+    total = call.elements * call.element_size
+    segment = min(segment_sizes(call, values), default=total)
     segments = -(-total // segment) if segment else 1
     if segments > 1 and segments * call.processes > MOST_SEGMENTS:
         raise ScheduleError(

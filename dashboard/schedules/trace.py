@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dashboard.schedules.call import Call
 from dashboard.schedules.errors import ScheduleError
-from dashboard.schedules.schedule import Schedule, schedule
+from dashboard.schedules.schedule import Schedule, schedule, segment_sizes
 
 _VERSION = 1
 #: Types of elements that are reduced, by their bytes.
@@ -72,7 +72,7 @@ class Trace:
     def _check(self) -> None:
         # Before a schedule is made that may be as long as the file likes: a segment is an operation at least.
         most = max(map(len, self.times), default=0)
-        sizes = [size for name, size in self.parameters.items() if name.endswith("segment_size") and size]
+        sizes = segment_sizes(self.call, self.parameters)
         if self.call.processes != len(self.times) or any(
             self.call.elements > most * self.call.held_by(size) for size in sizes
         ):

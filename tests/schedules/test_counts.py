@@ -105,6 +105,28 @@ def test_what_cannot_be_served_is_refused_with_the_reason(
         schedule(call, algorithm, **parameters)
 
 
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "parameters"),
+    [
+        ("allreduce", "reduce_bcast", {"reduce": "pipeline", "reduce_segment_size": 4}),
+        # What is broadcast is all blocks.
+        ("allgather", "gather_bcast", {"bcast_segment_size": 64}),
+        ("bcast", "orthogonal", {"inner": "linear+binary:segment_size=4"}),
+        ("allgather", "orthogonal", {"inner": "gather_bcast:bcast_segment_size=64"}),
+    ],
+)
+def test_parts_are_not_cut_into_more_segments_than_memory_is_for(
+    collective: str, algorithm: str, parameters: dict[str, Any]
+) -> None:
+    with pytest.raises(ScheduleError, match="1,048,576 segments on each of 16 processes"):
+        schedule(Call(collective, 16, 1 << 22), algorithm, **parameters)
+
+
+def test_a_segment_size_that_cuts_no_block_is_none() -> None:
+    made = schedule(Call("allgather", 16, 1 << 22), "orthogonal", segment_size=4)
+    assert len(made.messages) == 16 * (3 + 3)
+
+
 def test_fallbacks_are_named_as_what_runs() -> None:
     for call, asked, ran in (
         (Call("allgather", 6, 1), "recursive_doubling", "bruck"),

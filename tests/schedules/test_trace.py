@@ -61,6 +61,7 @@ def test_a_trace_as_a_run_has_waits_and_messages_from_send_to_the_end_of_the_wai
         ({"call": {"root": "first"}}, "expected a rank"),
         # A call whose schedule would fill the memory.
         ({"call": {"count": 10**15}, "algorithm": "pipeline", "parameters": {"segment_size": 1}}, "too few"),
+        ({"call": {"count": 10**15}, "parameters": {"inner": "pipeline:segment_size=1"}}, "too few"),
         ({"call": {"processes": 10**9}}, "too few ranks"),
     ],
 )
