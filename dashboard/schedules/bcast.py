@@ -25,11 +25,6 @@ def down(topology: Topology) -> Callable[[Rank], None]:
     return write
 
 
-def fanned(topology: Callable[[int], Topology]) -> Callable[[Rank], None]:
-    """Broadcast along a tree whose fan-out is a parameter."""
-    return lambda rank: down(topology(rank["fan_out"]))(rank)
-
-
 def forward(rank: Rank, parent: int, children: Sequence[tuple[int, Sequence[View]]], pieces: Sequence[View]) -> None:
     """Receive pieces from the parent, if there is one, and send each child its own in turn; virtual ranks."""
     coming = [] if parent < 0 else [rank.receive(pieces[0], rank.real(parent))]
@@ -76,6 +71,10 @@ ALGORITHMS = (
     _bcast("binomial", binomial, "Figure 4.3"),
     _bcast("binary", binary, "Figure 4.2"),
     Algorithm("bcast", "split_binary", split_binary, "Table 4.3, Figure 4.16", (SEGMENT_SIZE,)),
-    Algorithm("bcast", "k_chain", fanned(chains), "section A.1.2", (SEGMENT_SIZE, FAN_OUT)),
-    Algorithm("bcast", "k_ary", fanned(k_ary), "section 4.1.1", (SEGMENT_SIZE, FAN_OUT)),
+    Algorithm(
+        "bcast", "k_chain", lambda rank: down(chains(rank["fan_out"]))(rank), "section A.1.2", (SEGMENT_SIZE, FAN_OUT)
+    ),
+    Algorithm(
+        "bcast", "k_ary", lambda rank: down(k_ary(rank["fan_out"]))(rank), "section 4.1.1", (SEGMENT_SIZE, FAN_OUT)
+    ),
 )

@@ -7,6 +7,7 @@ any message. mpi4py is given by the module; it is not imported here.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -84,11 +85,16 @@ class Collectives:
         if collective == "alltoall":
             count //= size
         commutes = op is None or bool(op.Is_commutative())
-        grid = self._grid(collective, size, count * itemsize)
-        if grid is not None:
-            self._by_grid(collective, comm, grid, arrays, count, op, root)
-            return
-        made = self._program(Call(collective, size, count, root, itemsize, commutative=commutes), rank)
+        decided = self._decided[collective]
+        choice = decided.methods[decided.decide(size, count * itemsize)]
+        made = None
+        if choice is not None and by_library(str(choice[1].get("inner", ""))):
+            # Where a grid of the library's own calls does not fit, the library does it as a whole.
+            if (grid := Grid.of(str(choice[1]["grid"]))).processes == size:
+                self._by_grid(collective, comm, grid, str(choice[1]["inner"]), arrays, count, op, root)
+                return
+        elif choice is not None:
+            made = self._program(Call(collective, size, count, root, itemsize, commutative=commutes), rank, *choice)
         if made is None:
             self._by_library(collective, comm, arrays, op, root)
             return
@@ -100,47 +106,32 @@ class Collectives:
         bound()
         bound.free()
 
-    def _program(self, call: Call, rank: int) -> Program | None:
-        """The program of a call; None where the library is to do it."""
+    def _program(self, call: Call, rank: int, name: str, parameters: Mapping[str, Any]) -> Program | None:
+        """The program of a call by a method; None where that cannot serve it."""
         key = (call.collective, call.processes, call.count, call.root, call.element_size, call.commutative, rank)
         if key in self._programs:
             self._programs.move_to_end(key)
             return self._programs[key]
-        decided = self._decided[call.collective]
-        choice = decided.methods[decided.decide(call.processes, call.count * call.element_size)]
         made = None
-        # Where a grid of the library's own calls does not fit, the library does it as a whole.
-        if choice is not None and not _of_library(choice):
-            try:
-                made = program(call, *resolve(call, choice[0], dict(choice[1]), fallback=True), rank)
-            except NotApplicableError:
-                made = None
+        with suppress(NotApplicableError):
+            made = program(call, *resolve(call, name, dict(parameters), fallback=True), rank)
         self._programs[key] = made
         if len(self._programs) > MOST_PROGRAMS:
             self._programs.popitem(last=False)
         return made
 
-    def _grid(self, collective: str, processes: int, size: int) -> tuple[Grid, str] | None:
-        """Grid and inner methods of a call whose phases are calls of the library; None for other calls."""
-        decided = self._decided[collective]
-        choice = decided.methods[decided.decide(processes, size)]
-        if choice is None or not _of_library(choice):
-            return None
-        grid = Grid.of(str(choice[1]["grid"]))
-        return (grid, str(choice[1]["inner"])) if grid.processes == processes else None
-
     def _by_grid(
         self,
         collective: str,
         comm: Any,
-        chosen: tuple[Grid, str],
+        grid: Grid,
+        inner: str,
         arrays: Sequence[Array | None],
         count: int,
         op: Any,
         root: int,
     ) -> None:
         """Phase by phase, on communicators that are made at the first call."""
-        grid, inner = chosen
         comms, names = self._groups(comm, grid), inner_of(inner, len(grid.factors))
         source, target = (None if each is None else each.reshape(-1) for each in arrays)
         held = next(each for each in (source, target) if each is not None)
@@ -190,11 +181,6 @@ class Collectives:
 def _freed(comm: Any, key: int, value: Any) -> None:
     del comm, key
     value.Free()
-
-
-def _of_library(choice: tuple[str, Mapping[str, Any]]) -> bool:
-    """Whether phases of a grid are the library's own calls."""
-    return by_library(str(choice[1].get("inner", "")))
 
 
 def _all_freed(comm: Any, key: int, value: dict[Grid, list[Any]]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dashboard.schedules import bcast, reduce, rooted
 from dashboard.schedules.algorithm import Algorithm, Parameter, by_collective
-from dashboard.schedules.call import Blocks, Call, View
+from dashboard.schedules.call import Call, View
 from dashboard.schedules.rank import Rank
 
 #: Tags of the second part are not those of the first.
@@ -62,7 +62,7 @@ def _compose(first: str, second: str) -> Callable[[Rank], None]:
         middle = rank.output
         if second == "scatter":
             middle = rank.scratch(calls[0].count) if rank.rank == rank.root else View(middle.buffer, 0, 0)
-        own = Blocks.dense(rank.call.blocks.lengths).lengths[rank.rank] if second == "scatter" else rank.output.length
+        own = rank.call.blocks.lengths[rank.rank] if second == "scatter" else rank.output.length
         buffers = ((rank.input, middle), (middle, rank.output.part(0, own)))
         for number, (part, call) in enumerate(zip((first, second), calls, strict=True)):
             algorithm, values = _chosen(part, rank.parameters)

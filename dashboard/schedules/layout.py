@@ -71,9 +71,8 @@ class Grid:
         """For each member of the group the consecutive ranks that it stands for in this phase, ``strides`` many."""
         stride = self.strides[phase]
         first = rank - rank % (stride * self.factors[phase])
-        return tuple(
-            range(first + place * stride, first + (place + 1) * stride) for place in range(len(self.group(rank, phase)))
-        )
+        starts = range(first, first + stride * self.factors[phase], stride)
+        return tuple(range(start, start + stride) for start in starts)
 
     def leads(self, rank: int, root: int, phase: int) -> bool:
         """Whether a rank takes part in a phase of a rooted operation: all coordinates after it are the root's."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.schedules.call import BETWEEN, BLOCKS, Call
+from dashboard.schedules.call import BETWEEN, Call
 from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.in_process import Job, run
 from dashboard.schedules.rank import RECEIVE, SEND, WAIT
@@ -73,7 +73,7 @@ def elements_of(call: Call) -> int:
     """Elements that are told apart."""
     if call.collective in BETWEEN:
         return sum(sum(call.sent(rank).lengths) for rank in range(call.processes))
-    return sum(call.blocks.lengths) if call.collective in BLOCKS else call.count
+    return call.elements
 
 
 def _combine(lower: Any, into: Any) -> None:

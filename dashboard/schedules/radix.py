@@ -6,8 +6,6 @@ S. Kipnis, E. Upfal, D. Weathersby, IEEE TPDS 8 (1997), for all-to-all; M. Wilki
 Algorithms for the Exascale Era", CLUSTER 2023, for the others.
 """
 
-from collections.abc import Callable
-
 from dashboard.schedules import alltoall
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter
 from dashboard.schedules.allgather import by_digits, gathered
@@ -30,7 +28,7 @@ def recursive_multiplying(rank: Rank) -> None:
     Processes beyond a power of the radix are folded: contiguous ranks hand theirs to the last of them, so the order of
     ranks is kept.
     """
-    number = max(powers(rank.size, rank["radix"])) * (rank["radix"] if _is_power(rank.size, rank["radix"]) else 1)
+    number = max(powers(rank.size + 1, rank["radix"]))
     groups = even_parts(rank.size, number)
     own = next(group for group in range(number) if rank.rank < groups.offsets[group] + groups.lengths[group])
     leads = [start + length - 1 for start, length in zip(*groups, strict=True)]
@@ -44,12 +42,6 @@ def recursive_multiplying(rank: Rank) -> None:
     for distance in powers(number, rank["radix"]):
         _among(rank, result, leads, own, distance)
     rank.wait(*[rank.send(result, member, RESULT) for member in members])
-
-
-def _is_power(number: int, base: int) -> bool:
-    while number % base == 0:
-        number //= base
-    return number == 1
 
 
 def _among(rank: Rank, result: View, leads: list[int], own: int, distance: int) -> None:
@@ -73,15 +65,11 @@ def _among(rank: Rank, result: View, leads: list[int], own: int, distance: int) 
     rank.copy(last, result)
 
 
-def _nomial(made: Callable[[int], Callable[[Rank], None]]) -> Callable[[Rank], None]:
-    return lambda rank: made(rank["radix"])(rank)
-
-
 ALGORITHMS = (
     Algorithm(
         "bcast",
         "k_nomial",
-        _nomial(lambda radix: down(k_nomial(radix))),
+        lambda rank: down(k_nomial(rank["radix"]))(rank),
         _GENERALIZED,
         (SEGMENT_SIZE, RADIX),
         formula="log(P, k) * (k - 1) * (alpha + beta * m)",
@@ -89,7 +77,7 @@ ALGORITHMS = (
     Algorithm(
         "reduce",
         "k_nomial",
-        _nomial(lambda radix: tree(k_nomial(radix), by_child=True)),
+        lambda rank: tree(k_nomial(rank["radix"]), by_child=True)(rank),
         _GENERALIZED,
         (SEGMENT_SIZE, RADIX),
         order="commutative",

@@ -31,24 +31,23 @@ def scatter_linear(rank: Rank) -> None:
 
 
 def scatter_binomial(rank: Rank) -> None:
-    """The blocks of whole subtrees go down the in-order binomial tree."""
+    """The blocks of every subtrees go down the in-order binomial tree."""
     place, turned = in_order_binomial(rank.virtual, rank.size), rank.call.blocks.turned(rank.root)
-    held = turned.of(View(0, 0, 0), rank.virtual, subtree(rank.virtual, rank.size)).length
-    base = turned.offsets[rank.virtual]
+    held = sum(turned.lengths[rank.virtual : rank.virtual + subtree(rank.virtual, rank.size)])
     if rank.virtual == 0:
         mine = rank.input if rank.root == 0 else rank.scratch(held)
         if rank.root:
             blocks = placed(rank, rank.input)
-            for virtual, start in enumerate(turned.offsets):
-                rank.copy(blocks[rank.real(virtual)], mine.part(start, turned.lengths[virtual]))
+            for virtual in range(rank.size):
+                rank.copy(blocks[rank.real(virtual)], turned.of(mine, virtual))
     else:
         mine = rank.scratch(held) if place.children else rank.output
         rank.take(mine, rank.real(place.parent))
-    sends = []
-    for child in place.children:
-        length = turned.of(View(0, 0, 0), child, subtree(child, rank.size)).length
-        sends.append(rank.send(mine.part(turned.offsets[child] - base, length), rank.real(child)))
-    rank.copy(mine.part(0, turned.lengths[rank.virtual]), rank.output)
+    every = mine.part(-turned.offsets[rank.virtual], 0)
+    sends = [
+        rank.send(turned.of(every, child, subtree(child, rank.size)), rank.real(child)) for child in place.children
+    ]
+    rank.copy(turned.of(every, rank.virtual), rank.output)
     rank.wait(*sends)
 
 
@@ -90,24 +89,24 @@ def linear_sync(rank: Rank) -> None:
 
 
 def gather_binomial(rank: Rank) -> None:
-    """The blocks of whole subtrees go up the in-order binomial tree, the smallest first."""
+    """The blocks of every subtrees go up the in-order binomial tree, the smallest first."""
     place, turned = in_order_binomial(rank.virtual, rank.size), rank.call.blocks.turned(rank.root)
-    base, at_root = turned.offsets[rank.virtual], rank.virtual == 0
+    at_root = rank.virtual == 0
     if not place.children:
         rank.put(rank.input, rank.real(place.parent))
         return
-    held = turned.of(View(0, 0, 0), rank.virtual, subtree(rank.virtual, rank.size)).length
+    held = sum(turned.lengths[rank.virtual : rank.virtual + subtree(rank.virtual, rank.size)])
     mine = rank.output if at_root and rank.root == 0 else rank.scratch(held)
-    rank.copy(rank.input, mine.part(0, turned.lengths[rank.virtual]))
+    every = mine.part(-turned.offsets[rank.virtual], 0)
+    rank.copy(rank.input, turned.of(every, rank.virtual))
     for child in place.children[::-1]:
-        length = turned.of(View(0, 0, 0), child, subtree(child, rank.size)).length
-        rank.take(mine.part(turned.offsets[child] - base, length), rank.real(child))
+        rank.take(turned.of(every, child, subtree(child, rank.size)), rank.real(child))
     if not at_root:
         rank.put(mine, rank.real(place.parent))
     elif rank.root:
         blocks = placed(rank, rank.output)
-        for virtual, start in enumerate(turned.offsets):
-            rank.copy(mine.part(start, turned.lengths[virtual]), blocks[rank.real(virtual)])
+        for virtual in range(rank.size):
+            rank.copy(turned.of(mine, virtual), blocks[rank.real(virtual)])
 
 
 ALGORITHMS = (

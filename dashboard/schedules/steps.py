@@ -71,7 +71,6 @@ def _waited(
     """Let a rank have what it waits for; False when that has not been sent yet."""
     if clock.rows[request][0] == SEND:
         # Its step may still grow, should the receiver be late; the sender does not see that here.
-        clock.step[clock.line] = clock.now
         return True
     way, number = clock.posted[request]
     if len(sent[way]) <= number:
