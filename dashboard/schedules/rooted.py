@@ -31,7 +31,7 @@ def scatter_linear(rank: Rank) -> None:
 
 
 def scatter_binomial(rank: Rank) -> None:
-    """The blocks of every subtrees go down the in-order binomial tree."""
+    """The blocks of whole subtrees go down the in-order binomial tree."""
     place, turned = in_order_binomial(rank.virtual, rank.size), rank.call.blocks.turned(rank.root)
     held = sum(turned.lengths[rank.virtual : rank.virtual + subtree(rank.virtual, rank.size)])
     if rank.virtual == 0:
@@ -89,7 +89,7 @@ def linear_sync(rank: Rank) -> None:
 
 
 def gather_binomial(rank: Rank) -> None:
-    """The blocks of every subtrees go up the in-order binomial tree, the smallest first."""
+    """The blocks of whole subtrees go up the in-order binomial tree, the smallest first."""
     place, turned = in_order_binomial(rank.virtual, rank.size), rank.call.blocks.turned(rank.root)
     at_root = rank.virtual == 0
     if not place.children:
