@@ -1,7 +1,8 @@
 """Formulas against simulation: how well each holds over numbers of processes and segments."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -107,16 +108,6 @@ def _counts(known: CollectiveModel, counts: Sequence[int]) -> Sequence[int]:
     return [count for count in counts if count <= MOST_OF_A_BLOCK] if known.segmented == "block" else counts
 
 
-def compare_all() -> Iterator[Comparison]:
-    """Compare every formula, as it is by default and as it was printed; printed ones of mixed units are left out."""
-    for known in ALL:
-        for model in MODEL_NAMES:
-            for variant in ("corrected", "as_published"):
-                if variant == "as_published" and not printed(known, model):
-                    continue
-                yield compare(known.collective, known.algorithm, model, variant=variant)
-
-
 def table() -> tuple[Comparison, ...]:
     """Comparisons of all formulas over `COMM_SIZES` and `SEGMENT_COUNTS`, as the package has them on file."""
     rows: list[dict[str, Any]] = json.loads(TABLE.read_text(encoding="utf-8"))
@@ -126,13 +117,18 @@ def table() -> tuple[Comparison, ...]:
 
 
 def write_table() -> None:
-    """Simulate everything, which takes minutes, and put it on file for `table`."""
-    rows = [json.dumps(_rounded(each)._asdict()) for each in compare_all()]
+    """Simulate everything, which takes minutes, and put it on file for `table`.
+
+    Every formula as it is by default and as it was printed; printed ones of mixed units are left out.
+    """
+    rows = []
+    for known, model in product(ALL, MODEL_NAMES):
+        variants: tuple[Variant, ...] = ("corrected", "as_published") if printed(known, model) else ("corrected",)
+        for variant in variants:
+            each = compare(known.collective, known.algorithm, model, variant=variant)
+            each = each._replace(low=round(each.low, 2) + 0.0, high=round(each.high, 2) + 0.0)
+            rows.append(json.dumps(each._asdict()))
     disk.write_text(TABLE, "[\n" + ",\n".join(rows) + "\n]\n")
-
-
-def _rounded(comparison: Comparison) -> Comparison:
-    return comparison._replace(low=round(comparison.low, 2) + 0.0, high=round(comparison.high, 2) + 0.0)
 
 
 def printed(known: CollectiveModel, model: ModelName) -> bool:

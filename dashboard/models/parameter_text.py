@@ -60,18 +60,6 @@ def read_parameters(text: str, model: ModelName | str) -> PointToPointModel:
     return of_dict(given)
 
 
-def typed_in(text: str, model: ModelName | str) -> ParameterSet:
-    """Parameters as one types them, in s and s/B: ``alpha=5e-5,beta=8.5e-8``.
-
-    Raises
-    ------
-    ParameterError
-        When a word is no ``name=number``, or the model takes others.
-    """
-    single = read_parameters(text, model)
-    return ParameterSet(text, {single.name: single}, {"how": "typed in"})
-
-
 def write_set(known: ParameterSet) -> str:
     """Write parameters on one line, as they stand in options and addresses.
 
@@ -120,5 +108,6 @@ def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterS
     if text.endswith(".json") or Path(text).is_file():
         return load_parameters(text)
     if "=" in text:
-        return typed_in(text, model)
+        single = read_parameters(text, model)
+        return ParameterSet(text, {single.name: single}, {"how": "typed in"})
     return machine(text)

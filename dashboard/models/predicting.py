@@ -191,7 +191,5 @@ def predicted_cube(
 
 def _further(methods: Sequence[Method]) -> dict[str, list[Any]]:
     """Parameters of methods as coordinates; only those that all have, since a column has one kind of values."""
-    if not methods:
-        return {}
     common = [name for name in methods[0].parameters if all(name in method.parameters for method in methods)]
     return {name: [method.parameters[name] for method in methods] for name in common}
