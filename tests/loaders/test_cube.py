@@ -63,9 +63,21 @@ def test_beside_pooled_cells_what_was_measured_once_keeps_its_deviation_or_has_n
     cube = cube_of(algorithm="x", comm_size=2, **measured, **spread)
     assert cube["time"].values.ravel().tolist() == [15.0, 7.0, 7.0, 2.0, 5.0]
     # Of 10 and 20, and of 1 and 3: half the square of their difference.
-    assert cube["time_std"].values.ravel().tolist() == pytest.approx([50**0.5, 3.0, np.nan, 2**0.5, 0.0], nan_ok=True)
+    assert cube["time_std"].values.ravel().tolist() == pytest.approx([50**0.5, 3.0, np.nan, 2**0.5, 1.0], nan_ok=True)
     # Rows that tell nothing of themselves are repetitions; how many those stand for that tell a deviation nobody knows.
     assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 5.0, 4.0, 2.0, np.nan], nan_ok=True)
+
+
+def test_means_of_many_repetitions_do_not_tell_how_far_these_are_apart() -> None:
+    """As IMB, OSU and nccl-tests print them: 10 and 11, of 1000 repetitions each, are no 2000 half a second apart.
+
+    A deviation without a number stays, whatever else is measured twice.
+    """
+    told = {"time_std": [np.nan, np.nan, 3.0], "repetitions": [1000, 1000, np.nan]}
+    cube = cube_of(algorithm="x", comm_size=2, message_size=[1, 1, 8], time=[10.0, 11.0, 7.0], **told)
+    assert cube["time"].values.ravel().tolist() == [10.5, 7.0]
+    assert cube["time_std"].values.ravel().tolist() == pytest.approx([np.nan, 3.0], nan_ok=True)
+    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2000.0, np.nan], nan_ok=True)
 
 
 def test_raw_samples_of_one_cell_pool_in_order() -> None:
