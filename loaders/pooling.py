@@ -138,22 +138,22 @@ def _scatter(place: Ints, values: Floats, axes: Axes) -> Floats:
 
 def _weighted(place: Ints, time: Floats, std: Floats, count: Floats, rows: Ints) -> tuple[Floats, Floats, Floats]:
     size = len(rows)
-    told, counted = np.isfinite(std), np.isfinite(count) & (count > 0)
+    has_spread, counted = np.isfinite(std), np.isfinite(count) & (count > 0)
     weight = np.where(counted, count, 1.0)
     total = np.bincount(place, weight, size)
     # Rows that tell their spread and not their number stand for many, of each as many.
-    many = np.bincount(place, told & ~counted, size) > 0
+    many = np.bincount(place, has_spread & ~counted, size) > 0
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(place, weight * time, size) / total
-        inner = np.where(told, (weight - counted) * std**2, 0.0)
+        inner = np.where(has_spread, (weight - counted) * std**2, 0.0)
         squares = np.bincount(place, inner + weight * (time - mean[place]) ** 2, size)
         spread = np.sqrt(squares / (total - ~many))
-    # Means over repetitions whose spread is not told do not tell it by how they differ.
-    untold = np.bincount(place, ~told & (weight > 1), size) > 0
+    # Means over repetitions whose spread is not printed do not tell it by how they differ.
+    untold = np.bincount(place, ~has_spread & (weight > 1), size) > 0
     spread[untold | ((total < 2) & ~many)] = np.nan
     known = np.bincount(place, np.isfinite(count), size) == rows
     # Rows that tell neither their number nor their spread are repetitions themselves.
-    plain = (np.bincount(place, np.isfinite(count) | np.isfinite(std), size) == 0) & (rows > 1)
+    plain = (np.bincount(place, np.isfinite(count) | has_spread, size) == 0) & (rows > 1)
     return mean, spread, np.where((known & (rows > 0)) | plain, total, np.nan)
 
 

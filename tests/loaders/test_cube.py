@@ -73,8 +73,8 @@ def test_means_of_many_repetitions_do_not_tell_how_far_these_are_apart() -> None
 
     A deviation without a number stays, whatever else is measured twice.
     """
-    told = {"time_std": [np.nan, np.nan, 3.0], "repetitions": [1000, 1000, np.nan]}
-    cube = cube_of(algorithm="x", comm_size=2, message_size=[1, 1, 8], time=[10.0, 11.0, 7.0], **told)
+    spread = {"time_std": [np.nan, np.nan, 3.0], "repetitions": [1000, 1000, np.nan]}
+    cube = cube_of(algorithm="x", comm_size=2, message_size=[1, 1, 8], time=[10.0, 11.0, 7.0], **spread)
     assert cube["time"].values.ravel().tolist() == [10.5, 7.0]
     assert cube["time_std"].values.ravel().tolist() == pytest.approx([np.nan, 3.0], nan_ok=True)
     assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2000.0, np.nan], nan_ok=True)
