@@ -7,9 +7,8 @@ import holoviews as hv
 from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import filling, framed
 from dashboard.plots.live import Hook, Layer, LiveSources, add_hook
-from dashboard.plots.sizes import filling
 
 HEIGHT = 340
 #: Pixels.
@@ -40,7 +39,7 @@ def stacked(
     *hooks
         To run on the figure, such as the `SharedRanges` of the maps that are moved together with this one.
     around
-        Lines of the window around a map that fills it, as for `dashboard.plots.sizes.filling`; 0: it keeps its share.
+        Lines of the window around a map that fills it, as for `dashboard.plots.frame.filling`; 0: it keeps its share.
     """
     drawn: list[hv.Element] = []
     for name, layer in layers.items():

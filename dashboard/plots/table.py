@@ -16,6 +16,8 @@ ORDERS = {
     "longest time first": (["chosen time [µs]"], False),
 }
 
+HELP = "Words that the best or the chosen method contains, such as binomial; commas between them: all must hold."
+
 
 def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
     """Write every cell of the maps as a row.
@@ -55,6 +57,20 @@ def ordered(frame: pd.DataFrame, order: str) -> pd.DataFrame:
     """Sort the rows in one of `ORDERS`; rows without the figure come last."""
     columns, ascending = ORDERS[order]
     return frame.sort_values(columns, ascending=ascending, na_position="last", kind="stable")
+
+
+def matching(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
+    """Rows whose best or chosen method contains each of the words, which have commas between them.
+
+    Parameters
+    ----------
+    frame
+        As `decision_table` makes it.
+    """
+    for word in filter(None, map(str.strip, asked.split(","))):
+        contains = [frame[name].str.contains(word, case=False, regex=False) for name in ("best", "chosen")]
+        frame = frame[contains[0] | contains[1]]
+    return frame
 
 
 def table_page(frame: pd.DataFrame, first: int, end: int) -> str:

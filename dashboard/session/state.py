@@ -77,7 +77,7 @@ class State(param.Parameterized):
     results_id = param.String(default="", doc="Digest of the results; empty: none.")
     scheme = param.Selector(default=SCHEMES[0], objects=list(SCHEMES), doc="Colours of the methods.")
     uncertainty = declared(UNCERTAINTY)
-    rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
+    rows = param.String(default="", doc="Filter of the table's rows, as `plots.table.matching` reads it; empty: all.")
     page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
     tab = param.Selector(default="", objects=["", *chain(*address.TABS.values())], doc="Its open tab; empty: first.")
     collective = param.Selector(

@@ -4,6 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -14,7 +15,7 @@ from dashboard.plots.legend import method_legend, method_shares, penalty_legend
 from dashboard.plots.penalty import class_shares
 from dashboard.plots.source import MOST_LINES, highlighted
 from dashboard.plots.statistics import statistics_table
-from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
+from dashboard.plots.table import ORDERS, decision_table, matching, ordered, table_page
 from tests.cubes import cube_of, synthetic_cube
 
 
@@ -133,6 +134,15 @@ def test_the_table_holds_what_the_maps_show(cube: xr.Dataset) -> None:
     worst = ordered(frame, "largest penalty first")
     assert worst["penalty [%]"].iloc[0] == pytest.approx(float(penalties["penalty"].max()))
     assert [len(ordered(frame, order)) for order in ORDERS] == [240, 240, 240]
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    [("", [0, 1, 2]), ("Binomial", [0, 1]), ("binomial, linear", [0]), ("(no such method", [])],
+)
+def test_rows_of_the_table_of_which_all_words_hold(asked: str, rows: list[int]) -> None:
+    methods = {"best": ["linear", "binomial 1KiB", ""], "chosen": ["binomial", "pipeline", "pipeline"]}
+    assert matching(pd.DataFrame(methods), asked).index.tolist() == rows
 
 
 def test_a_page_of_the_table_is_as_long_as_asked(cube: xr.Dataset) -> None:

@@ -18,7 +18,7 @@ from dashboard.pages.parts.reports import REFUSED, files_table, plain, skipped_t
 from dashboard.pages.parts.tables import table
 from dashboard.pages.parts.widgets import Figure, Select, Toggle
 from dashboard.plots import coverage
-from dashboard.plots.sizes import filling
+from dashboard.plots.frame import filling
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
 

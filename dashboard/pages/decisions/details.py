@@ -17,8 +17,7 @@ from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
 from dashboard.plots import legend, source
 from dashboard.plots.statistics import held_out_note, statistics_table
-from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
-from dashboard.plots.table_filter import HELP, matching
+from dashboard.plots.table import HELP, ORDERS, decision_table, matching, ordered, table_page
 from dashboard.session.state import DATA, TREE, State
 from loaders import save_results
 

@@ -21,8 +21,8 @@ from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Button, Message
+from dashboard.plots.frame import growing
 from dashboard.plots.maps import HEIGHT
-from dashboard.plots.sizes import growing
 from dashboard.session.state import DRAWN, ResultsOrState
 
 #: As high as a map; what does not fit is scrolled to.
