@@ -175,12 +175,7 @@ class Axes:
 
     def centre(self, cell: tuple[int, int] | None) -> tuple[float, float]:
         """Position of the middle of a cell ``(comm_size, message_size)``; NaN if it is not on the map."""
-        if cell is None:
-            return float("nan"), float("nan")
-        row, column = self.y.index_of(cell[0]), self.x.index_of(cell[1])
+        row, column = (None, None) if cell is None else (self.y.index_of(cell[0]), self.x.index_of(cell[1]))
         if row is None or column is None:
             return float("nan"), float("nan")
-        return (
-            float(self.x.edges[column] + self.x.edges[column + 1]) / 2,
-            float(self.y.edges[row] + self.y.edges[row + 1]) / 2,
-        )
+        return float(self.x.centres[column]), float(self.y.centres[row])

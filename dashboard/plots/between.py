@@ -96,7 +96,7 @@ def _curve(
     known = np.isfinite(along.measured[method])
     times = along.measured[method, known]
     texts = [write_size(along.axis, size) for size in along.sizes[known].tolist()]
-    columns = (sizes[known], times, [label] * times.size, texts, _seconds(times))
+    columns = (sizes[known], times, [label] * times.size, texts, [format_time(each) for each in times.tolist()])
     yield hv.Scatter(columns, x, [_TIME, "method", "size", "text"]).opts(
         color=color, size=7, line_color="white", **tooltips([("", "@method"), ("", "@size"), ("measured", "@text")])
     )
@@ -141,10 +141,6 @@ def slice_table(along: Along, chosen: IntArray, key: MethodKey) -> str:
     note = f"<p>{format_count(left, 'method')} of shorter stretches are not drawn.</p>" if left else ""
     heads = [("method", False), ("fastest on", True), ("chosen on", True)]
     return table("Shares of the sizes between, by the logarithm", heads, rows) + note
-
-
-def _seconds(times: FloatArray) -> list[str]:
-    return [format_time(seconds) for seconds in times.tolist()]
 
 
 def slice_title(collective: str, along: Along) -> str:

@@ -263,10 +263,6 @@ class MethodKey:
         parts = (tuple(part[at] for at in places) for part in (self.labels, self.colors, self.letters))
         return MethodKey(*parts, self.scheme)
 
-    def name(self, method: int) -> str:
-        """Label of a method; what to say for none."""
-        return self.labels[method] if 0 <= method < len(self.labels) else "not measured"
-
 
 def _unlike(codes: Sequence[str]) -> tuple[str, ...]:
     """Codes with a sign more where one was there before."""

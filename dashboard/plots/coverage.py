@@ -34,20 +34,21 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``collective, methods, processes, message sizes, measured, cells, share`` (percent).
+        ``collective, methods, processes, message sizes, processes per node, measured, cells, share`` (percent).
     """
     rows = []
     for name, node in tree.children.items():
         cube = node.to_dataset()
         measured = int(_there(cube).sum().compute())
         cells = math.prod(cube["time"].shape)
+        ppns = cube["ppn"].values if "ppn" in cube.dims else [cube.attrs.get("ppn", "")]
         rows.append(
             {
                 "collective": name,
                 "methods": cube.sizes["method"],
                 "processes": sizes_text(cube["comm_size"].values, lambda size: f"{int(size):,}"),
                 "message sizes": sizes_text(cube["message_size"].values, format_bytes),
-                "processes per node": ", ".join(map(str, cube["ppn"].values)) if "ppn" in cube.dims else _ppn(cube),
+                "processes per node": ", ".join(map(str, ppns)),
                 "measured": measured,
                 "cells": cells,
                 "share": 100 * measured / cells if cells else 0.0,
@@ -58,10 +59,6 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
 
 def _there(cube: xr.Dataset) -> xr.DataArray:
     return ~np.isnan(cube["time"])
-
-
-def _ppn(cube: xr.Dataset) -> str:
-    return str(cube.attrs.get("ppn", ""))
 
 
 def sizes_text(sizes: Sequence[int] | IntArray, write: Callable[[int], str]) -> str:

@@ -1,13 +1,13 @@
 """Difference maps: where one decision costs more than another."""
 
 import numpy as np
-import pandas as pd
 
 from dashboard.domain.arrays import Array, BoolArray, FloatArray, IntArray
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import cell_texts, code_image, has_letters, in_cells, unmeasured_ground
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.live import Layer
+from dashboard.plots.penalty import penalty_classes
 from dashboard.plots.raster import Raster
 from dashboard.plots.ties import tie_boxes
 
@@ -38,9 +38,7 @@ def difference_classes(first: FloatArray, second: FloatArray, same: BoolArray) -
     same
         Where both take the same method.
     """
-    gap = second - first
-    classes = np.searchsorted(BOUNDS, np.nan_to_num(gap), side="right")
-    return np.where(same, SAME, np.where(np.isnan(gap), -1, classes))
+    return np.where(same, SAME, penalty_classes(second - first, BOUNDS))
 
 
 def gap_layers(classes: IntArray, gap: FloatArray, raster: Raster) -> dict[str, Layer]:
@@ -71,8 +69,8 @@ def gap_figures(gap: FloatArray, axes: Axes) -> Array:
 def difference_legend(classes: IntArray, measured: BoolArray) -> str:
     """Write the legend with the number of cells of each class; `measured`: where any method was."""
     counts = np.bincount(classes[classes >= 0], minlength=len(COLORS))
-    frame = pd.DataFrame({"label": LABELS, "color": COLORS, "cells": counts})
-    rows = [[f"{swatch(row.color)} {row.label}", f"{row.cells:,}"] for row in frame.iloc[::-1].itertuples()]
+    classed = zip(LABELS, COLORS, counts, strict=True)
+    rows = [[f"{swatch(color)} {label}", f"{cells:,}"] for label, color, cells in classed][::-1]
     apart = {"not comparable": (classes < 0) & measured, "not measured": (classes < 0) & ~measured}
     rows += [[f"{swatch('')} {label}", f"{int(cells.sum()):,}"] for label, cells in apart.items()]
     return table("Penalty of B less that of A, in points of percent", [("class", False), ("cells", True)], rows)

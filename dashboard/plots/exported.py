@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from dashboard.domain.units import format_count, format_percent
+from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
@@ -146,8 +146,7 @@ def steps_html(steps: Iterable[Step]) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    text = ", ".join(escape(name) for name in names[:_MOST_METHODS])
-    return text + (f" and {len(names) - _MOST_METHODS:,} more" if len(names) > _MOST_METHODS else "") or _NONE
+    return escape(format_names(names, _MOST_METHODS)) or _NONE
 
 
 def _percent(summary: PenaltySummary | None, name: str) -> str:

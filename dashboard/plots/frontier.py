@@ -1,7 +1,8 @@
 """Frontier charts: what each size of tree costs, families told apart by marker and colour, dominated points fainter."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from html import escape
+from itertools import cycle
 from typing import Any
 
 import holoviews as hv
@@ -47,10 +48,9 @@ _Y = hv.Dimension("at_penalty", label="penalty [%]")
 _TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
 
-def looks_of(names: Iterable[str]) -> dict[str, tuple[str, str, str]]:
-    """Marker, sign and colour of each family, the same whatever others there are."""
-    places = {name: place for place, name in enumerate(FAMILIES)}
-    return {name: LOOKS[places[name] % len(LOOKS)] for name in names}
+def family_looks() -> dict[str, tuple[str, str, str]]:
+    """Marker, sign and colour of each family, the same whatever others a chart has."""
+    return dict(zip(FAMILIES, cycle(LOOKS)))
 
 
 def positions(leaves: Any, values: Any) -> tuple[FloatArray, FloatArray]:
@@ -110,7 +110,7 @@ def frontier_chart(
     recommended
         Row of the point that is recommended; None while there is none.
     """
-    looks, best = looks_of(titles), front(points, value)
+    looks, best = family_looks(), front(points, value)
     x, y = positions(best["leaves"], best[value])
     layers: list[hv.Element] = [
         hv.Curve((x, y), _X, _Y).opts(color=GREY, line_width=1.5, interpolation="steps-post", backend="bokeh")
@@ -181,7 +181,7 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
     skipped
         Reason for each family that does not suit.
     """
-    looks = looks_of(titles)
+    looks = family_looks()
     limits = [name for name in falls.columns if name.startswith("below_")]
     heads = [("family", False), *((f"leaves for < {name.removeprefix('below_')} %", True) for name in limits)]
     heads += [("least penalty", True), ("at leaves", True)]

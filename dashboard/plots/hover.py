@@ -74,13 +74,10 @@ def cell_columns(
     }
     if untrusted is not None:
         columns["untrusted"] = untrusted.astype(object)
-    if "repetitions" in cube:
-        repetitions = np.asarray(cube["repetitions"].transpose("method", "comm_size", "message_size").values)
-        columns["chosen_repetitions"] = picked_repetitions(repetitions, columns["chosen"])
-        columns["best_repetitions"] = picked_repetitions(repetitions, columns["best"])
-    else:
-        nothing = np.zeros(dmap["best"].shape, dtype=np.int32)
-        columns |= {"chosen_repetitions": nothing, "best_repetitions": nothing}
+    runs = cube["repetitions"] if "repetitions" in cube else xr.zeros_like(cube["time"])
+    repetitions = runs.transpose("method", "comm_size", "message_size").values
+    for name in ("chosen", "best"):
+        columns[f"{name}_repetitions"] = picked_repetitions(repetitions, columns[name])
     return {name: np.ravel(values) for name, values in columns.items()}
 
 

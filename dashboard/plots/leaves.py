@@ -48,17 +48,12 @@ def border_segments(places: Array, axes: Axes, *, closed: bool = False) -> Float
 
     Lines run along the ends of the map, too, where it is `closed` and the value there is not 0.
     """
-    around = np.pad(places, 1) if closed else places
-    upright = runs((around[:, 1:] != around[:, :-1])[1:-1] if closed else places[:, 1:] != places[:, :-1])
-    level = runs(((around[1:] != around[:-1])[:, 1:-1] if closed else places[1:] != places[:-1]).T)
+    around = np.pad(places, 1, mode="constant" if closed else "edge")
+    at_x, bottom, top = runs((around[:, 1:] != around[:, :-1])[1:-1]).T
+    at_y, left, right = runs((around[1:] != around[:-1])[:, 1:-1].T).T
     x, y = axes.x.edges, axes.y.edges
-    at_x, at_y = upright[:, 0] + (not closed), level[:, 0] + (not closed)
-    return np.concatenate(
-        [
-            np.column_stack([x[at_x], y[upright[:, 1]], x[at_x], y[upright[:, 2]]]),
-            np.column_stack([x[level[:, 1]], y[at_y], x[level[:, 2]], y[at_y]]),
-        ]
-    )
+    upright = np.column_stack([x[at_x], y[bottom], x[at_x], y[top]])
+    return np.concatenate([upright, np.column_stack([x[left], y[at_y], x[right], y[at_y]])])
 
 
 def runs(crossed: BoolArray) -> IntArray:

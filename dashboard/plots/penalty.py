@@ -1,5 +1,7 @@
 """Penalty maps: what a decision costs at each size, in the classes of Figure 6.8 of the dissertation."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -19,9 +21,9 @@ LABELS = ("below 5 %", "5 – 10 %", "10 – 25 %", "25 – 50 %", "50 – 100 %
 UNMEASURED = "not measured"
 
 
-def penalty_classes(penalty: FloatArray) -> IntArray:
-    """Class of each penalty (percent), 0 … 5; -1 where there is none."""
-    classes = np.searchsorted(BOUNDS, np.nan_to_num(penalty), side="right")
+def penalty_classes(penalty: FloatArray, bounds: Sequence[float] = BOUNDS) -> IntArray:
+    """Class of each penalty (percent), from 0 up to the number of bounds; -1 where there is none."""
+    classes = np.searchsorted(bounds, np.nan_to_num(penalty), side="right")
     return np.where(np.isnan(penalty), -1, classes)
 
 

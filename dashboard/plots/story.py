@@ -22,6 +22,7 @@ from dashboard.domain.units import format_count, format_time
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import INK, NO_LINES, codes_in_runs, has_letters
+from dashboard.plots.legend import method_shares
 from dashboard.plots.penalty import COLORS, LABELS, figures, penalty_classes
 
 #: Inches: the width of a text block, and the height of a map; dots an inch of a pixel picture, twice a screen's.
@@ -60,10 +61,9 @@ def method_picture(
         drawing.plot(segments[:, [0, 2]].T, segments[:, [1, 3]].T, color=INK, linewidth=0.9, solid_capstyle="butt")
     if has_letters(axes):
         _write(drawing, axes, codes_in_runs(methods, axes, key, segments))
-    counts = np.bincount(methods[methods >= 0].ravel(), minlength=len(key.labels))
-    order = [at for at in np.argsort(-counts, kind="stable") if counts[at]]
-    entries = [(f"{key.letters[at]}  {key.labels[at]}", key.colors[at]) for at in order[:MOST_NAMED]]
-    _legend(figure, entries, len(order) - MOST_NAMED)
+    shares = method_shares(key, methods, methods)
+    entries = [(f"{row.letter}  {row.label}", row.color) for row in shares[:MOST_NAMED].itertuples()]
+    _legend(figure, entries, len(shares) - MOST_NAMED)
     return figure
 
 

@@ -122,25 +122,21 @@ def _outcomes(decision: DecisionFunction, place: int) -> list[tuple[int, str]]:
 
 
 def _set_lines(root: Drawn) -> None:
-    ordered, waiting, line = [], [root], 0
-    while waiting:
-        node = waiting.pop()
-        ordered.append(node)
-        if not node.children:
-            node.line = float(line)
-            line += 1
-        waiting.extend(reversed(node.children))
-    for node in reversed(ordered):
+    nodes = _nodes(root)
+    for line, leaf in enumerate(node for node in nodes if not node.children):
+        leaf.line = float(line)
+    for node in reversed(nodes):
         if node.children:
             node.line = (node.children[0].line + node.children[-1].line) / 2
 
 
 def _nodes(root: Drawn) -> list[Drawn]:
+    """Nodes from top to bottom, each before those below it."""
     nodes, waiting = [], [root]
     while waiting:
         node = waiting.pop()
         nodes.append(node)
-        waiting.extend(node.children)
+        waiting.extend(reversed(node.children))
     return nodes
 
 

@@ -150,12 +150,10 @@ def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
             escape(str(rule["method"])),
             f"{rule['cells']:,}",
             format_percent(rule["improvement"]),
-            "kept" if rule["kept"] else escape(_left(str(rule["verdict"]))),
+            "kept"
+            if rule["kept"]
+            else "left to the library: " + escape(COMPARED.get(rule["verdict"], rule["verdict"])),
         ]
         for rule in sorted(compared, key=lambda rule: (not rule["kept"], rule["collective"]))
     ]
     return table("Rules against the library's own decision", heads, rows) + _JUDGED if rows else ""
-
-
-def _left(verdict: str) -> str:
-    return f"left to the library: {COMPARED.get(verdict, verdict)}"

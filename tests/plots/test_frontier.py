@@ -12,11 +12,11 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.held_out import EVERY
 from dashboard.plots.frontier import (
     FLOOR,
+    family_looks,
     family_table,
     front,
     front_table,
     frontier_chart,
-    looks_of,
     nearest,
     positions,
 )
@@ -70,12 +70,12 @@ def test_dominated_points_are_faint_and_each_family_keeps_its_look(points: pd.Da
     markers = [glyph.glyph.marker for glyph in drawn]
     assert markers[2:] == ["circle", "square"]
     assert [(drawn[at].glyph.marker, drawn[at].glyph.fill_color) for at in (0, 1)] == [
-        (looks_of([name])[name][0], looks_of([name])[name][2]) for name in TITLES
+        (family_looks()[name][0], family_looks()[name][2]) for name in TITLES
     ]
     assert [list(glyph.data_source.data["alpha"]) for glyph in drawn[:2]] == [[1, 1], [0.45, 1]]
     (leaves, penalty) = (drawn[3].data_source.data[name][0] for name in ("at_leaves", "at_penalty"))
     assert (leaves, penalty) == pytest.approx((2, np.log10(5)))
-    assert len({look for name in FAMILIES for look in [looks_of([name])[name]]}) == len(FAMILIES)
+    assert len(set(family_looks().values())) == len(FAMILIES)
 
 
 def test_a_penalty_of_zero_has_a_place() -> None:

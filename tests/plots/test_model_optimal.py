@@ -7,7 +7,7 @@ from dashboard.domain.units import format_bytes
 from dashboard.models.optimal_map import optimal_map
 from dashboard.models.presets import machine
 from dashboard.plots.axes import Axes
-from dashboard.plots.colors import as_seen
+from dashboard.plots.colors import MethodKey, as_seen
 from dashboard.plots.models import optimal as model_optimal
 from dashboard.plots.raster import Raster
 
@@ -30,7 +30,7 @@ def test_classes_are_powers_of_two() -> None:
 def test_maps_show_what_was_found() -> None:
     hv.extension("bokeh", logo=False)
     axes = Axes.of(FOUND)
-    raster, key = Raster.of(axes), model_optimal.algorithm_key(FOUND)
+    raster, key = Raster.of(axes), MethodKey.of(FOUND["candidate"].values)
     layers = model_optimal.algorithm_layers(FOUND, axes, raster, key)
     letters = np.asarray(layers["optimal text"].columns["text"])
     best = FOUND["algorithm"].values.ravel()
@@ -43,7 +43,7 @@ def test_maps_show_what_was_found() -> None:
 
 
 def test_legends_count_the_cells() -> None:
-    key = model_optimal.algorithm_key(FOUND)
+    key = MethodKey.of(FOUND["candidate"].values)
     legend = model_optimal.algorithm_legend(FOUND, key)
     best = FOUND["algorithm"].values
     for place in np.unique(best):

@@ -17,6 +17,7 @@ from dashboard.pages.models.parts import REST, Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import FileDownload, Select
 from dashboard.plots.axes import Axes
+from dashboard.plots.colors import MethodKey
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.models import optimal as model_optimal
 from dashboard.plots.raster import Raster
@@ -112,7 +113,7 @@ class Optimal(Part):
             return
         self._drawn, self.optimal = key, optimum
         axes = Axes.of(optimum)
-        raster, colors = Raster.of(axes), model_optimal.algorithm_key(optimum, choice.scheme)
+        raster, colors = Raster.of(axes), MethodKey.of(optimum["candidate"].values, choice.scheme)
         where = f"{choice.collective}, {MODEL_TITLES[model]}"
         with hold(pn.state.curdoc):
             self.tell("")

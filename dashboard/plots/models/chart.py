@@ -10,7 +10,7 @@ from bokeh.models import AdaptiveTicker, CustomJSTickFormatter, DataRange1d, Fix
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
-from dashboard.models import MODEL_TITLES, ModelName
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS as _LOOKS
@@ -42,6 +42,8 @@ class Look(NamedTuple):
 LOOKS = tuple(Look(*each) for each in _LOOKS[:7])
 #: More methods could not be told apart.
 MOST_METHODS = len(LOOKS)
+#: Looks of the models, where lines are told apart by these alone.
+MODEL_LOOKS: Mapping[ModelName, Look] = dict(zip(MODEL_NAMES, LOOKS, strict=False))
 DASHES: Mapping[ModelName, str] = {"hockney": "solid", "loggp": "9 5", "plogp": "2 4"}
 _TIME = hv.Dimension("time", label="time")
 _ABOVE = hv.Dimension("above", label="model above measurement [%]")

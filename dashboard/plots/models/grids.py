@@ -7,13 +7,14 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.backend import LETTERS
 from dashboard.plots.decision_map import INK
 from dashboard.plots.difference import COLORS
 from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import swatch, table
+from dashboard.plots.penalty import penalty_classes
 
 BARS_HEIGHT, ROW_HEIGHT, AROUND = 330, 30, 135
 #: Upper ends of the classes of gains, percent; the last is open. Orange loses, blue gains.
@@ -69,12 +70,6 @@ def gain_bars(rows: Sequence[Mapping[str, Any]], title: str) -> hv.Overlay:
     )
 
 
-def gain_classes(gains: FloatArray) -> IntArray:
-    """Class of each gain (percent), 0 … 6; -1 where there is none."""
-    classes = np.searchsorted(BOUNDS, np.nan_to_num(gains), side="right")
-    return np.where(np.isnan(gains), -1, classes)
-
-
 def gain_map(
     gains: FloatArray,
     names: Sequence[str],
@@ -100,7 +95,7 @@ def gain_map(
     """
     rows, columns = (each.ravel() for each in np.indices(gains.shape))
     values = gains.ravel()
-    classes = gain_classes(values)
+    classes = penalty_classes(values, BOUNDS)
     there = classes >= 0
     x, y = hv.Dimension("gain_size", label="message size"), hv.Dimension("gain_grid", label="grid")
     ends = [x, y, hv.Dimension("gain_size_to"), hv.Dimension("gain_grid_to")]
@@ -146,7 +141,7 @@ def gain_map(
 
 def gain_legend(gains: FloatArray) -> str:
     """Write the classes that occur, with their cells."""
-    classes = gain_classes(gains)
+    classes = penalty_classes(gains, BOUNDS)
     rows = [
         [f"{swatch(color)} {label}", f"{int((classes == place).sum()):,}"]
         for place, (color, label) in enumerate(zip(GAIN_COLORS, LABELS, strict=True))

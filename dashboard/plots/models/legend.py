@@ -1,22 +1,20 @@
 """Legend of model against measurement, with how far each model is off: the charts for those who read."""
 
-from collections.abc import Mapping
 from html import escape
 
 from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES, ModelName, model_of
 from dashboard.plots.legend import table
-from dashboard.plots.models.chart import looks_of
+from dashboard.plots.models.chart import DASHES, looks_of
 from dashboard.plots.models.curves import Lines, View
-
-_DASHES: Mapping[ModelName, str] = {"hockney": "", "loggp": "9 5", "plogp": "2 4"}
 
 
 def dash(model: ModelName) -> str:
     """Picture of a model's line."""
+    dashes = DASHES[model].replace("solid", "none")
     return (
         '<svg width="34" height="8" aria-hidden="true"><line x1="1" y1="4" x2="33" y2="4" stroke="currentColor" '
-        f'stroke-width="2" stroke-dasharray="{_DASHES[model]}"/></svg>'
+        f'stroke-width="2" stroke-dasharray="{dashes}"/></svg>'
     )
 
 

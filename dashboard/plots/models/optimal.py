@@ -10,7 +10,7 @@ from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_time
 from dashboard.plots import decision_map as drawn
 from dashboard.plots.axes import Axes
-from dashboard.plots.colors import OKABE_ITO, MethodKey
+from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
@@ -43,21 +43,16 @@ def class_titles() -> list[str]:
     return ["not segmented", *powers]
 
 
-def algorithm_key(optima: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
-    """Colours of the algorithms.
+def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, Layer]:
+    """Layers of the map of algorithms.
 
     Parameters
     ----------
     optima
         As `dashboard.models.optimal_map.optimal_map` gives it.
-    scheme
-        As for `MethodKey`.
+    key
+        Of its ``candidate``.
     """
-    return MethodKey.of(optima["candidate"].values, scheme)
-
-
-def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, Layer]:
-    """Layers of the map of algorithms."""
     best = optima["algorithm"].values
     layers = {"optimal ground": drawn.unmeasured_ground(axes), "optimal": drawn.code_image(best, raster, key.colors)}
     if drawn.has_letters(axes):
@@ -87,7 +82,7 @@ def _cells(optima: xr.Dataset, axes: Axes) -> Layer:
     count, size = optima["comm_size"].values, optima["message_size"].values
     names = optima["candidate"].values.astype(object)
     left, right, bottom, top = axes.x.edges[:-1], axes.x.edges[1:], axes.y.edges[:-1], axes.y.edges[1:]
-    rows, columns = (each.ravel() for each in np.meshgrid(np.arange(count.size), np.arange(size.size), indexing="ij"))
+    rows, columns = (each.ravel() for each in np.indices(axes.shape))
     if rows.size > drawn.MOST_LETTERS * 4:
         rows = columns = np.empty(0, dtype=int)
     segment, time = optima["segment_size"].values[rows, columns], optima["time"].values[rows, columns]

@@ -11,13 +11,12 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.models import MODEL_TITLES, LogGP, ModelName, PLogP, PointToPointModel
 from dashboard.models.pingpong import PingPong
 from dashboard.plots.frame import framed
-from dashboard.plots.models.chart import LOG_Y, LOOKS, follow_data, size_ticks, time_ticks
+from dashboard.plots.models.chart import LOG_Y, LOOKS, MODEL_LOOKS, follow_data, size_ticks, time_ticks
 
 HEIGHT, POINTS = 420, 120
 _X = hv.Dimension("at", label="message size")
 _TIME = hv.Dimension("time", label="time")
 _RATE = hv.Dimension("rate", label="bandwidth [MB/s]")
-_COLORS: Mapping[ModelName, str] = {name: LOOKS[slot].color for slot, name in enumerate(("hockney", "loggp", "plogp"))}
 _MEASURED = "#888888"
 
 
@@ -78,8 +77,8 @@ def message_charts(
     rates: list[hv.Element] = []
     for name, each in parameters.items():
         time = np.asarray(each.message_time(at), dtype=float)
-        times.append(_curve(at, time, MODEL_TITLES[name], _COLORS[name], _TIME))
-        rates.append(_curve(at, at / time / 1e6, MODEL_TITLES[name], _COLORS[name], _RATE))
+        times.append(_curve(at, time, MODEL_TITLES[name], MODEL_LOOKS[name].color, _TIME))
+        rates.append(_curve(at, at / time / 1e6, MODEL_TITLES[name], MODEL_LOOKS[name].color, _RATE))
     if trip is not None:
         sizes = np.maximum(trip.size, 1.0)
         for layers, values, y in ((times, trip.time, _TIME), (rates, sizes / trip.time / 1e6, _RATE)):
@@ -100,8 +99,8 @@ def computing_chart(
         kept = sizes > 0
         points = hv.Scatter((sizes[kept], seconds[kept] / sizes[kept]), _X, y, label="timed reduction")
         layers.append(points.opts(color=_MEASURED, size=6, tools=["hover"], backend="bokeh"))
-    steady = {name: float(getattr(each, "gamma", 0.0)) for name, each in parameters.items()}
-    for name, gamma in steady.items():
-        if gamma > 0:
-            layers.append(_curve(at, np.full(at.shape, gamma), f"γ of {MODEL_TITLES[name]}", _COLORS[name], y))
+    for name, each in parameters.items():
+        if (gamma := float(getattr(each, "gamma", 0.0))) > 0:
+            title, color = f"γ of {MODEL_TITLES[name]}", MODEL_LOOKS[name].color
+            layers.append(_curve(at, np.full(at.shape, gamma), title, color, y))
     return _framed(layers, "Computing a byte") if layers else None

@@ -11,14 +11,13 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_range
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
 from dashboard.plots.frame import framed
-from dashboard.plots.models.chart import DASHES, LOG_Y, LOOKS, follow_data, size_ticks
+from dashboard.plots.models.chart import DASHES, LOG_Y, MODEL_LOOKS, follow_data, size_ticks
 from dashboard.plots.models.curves import View, measured, positions
 from dashboard.plots.models.methods import model_methods
 
 HEIGHT = 320
 _X = hv.Dimension("at", label="message size")
 _Y = hv.Dimension("ratio", label="time with segments / without")
-_MODELS: tuple[ModelName, ...] = ("hockney", "loggp", "plogp")
 
 
 class Ratio(NamedTuple):
@@ -76,11 +75,10 @@ def pays_chart(ratios: Mapping[str, Ratio]) -> hv.Overlay:
     ends = [(each.at[0], each.at[-1]) for each in ratios.values() if each.at.size]
     level = [(at, 1.0) for at in (min(low for low, _ in ends), max(high for _, high in ends))] if ends else []
     layers: list[hv.Element] = [hv.Curve(level, _X, _Y).opts(color="#888888", line_width=1, backend="bokeh")]
-    for slot, name in enumerate(_MODELS):
+    for name, look in MODEL_LOOKS.items():
         if name in ratios:
             curve = hv.Curve(tuple(ratios[name]), _X, _Y, label=MODEL_TITLES[name])
-            color = LOOKS[slot].color
-            layers.append(curve.opts(color=color, line_width=2, line_dash=DASHES[name], backend="bokeh"))
+            layers.append(curve.opts(color=look.color, line_width=2, line_dash=DASHES[name], backend="bokeh"))
     if "measured" in ratios:
         points = hv.Scatter(tuple(ratios["measured"]), _X, _Y, label="measured")
         layers.append(points.opts(color="#888888", size=9, tools=["hover"], backend="bokeh"))

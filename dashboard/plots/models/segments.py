@@ -12,14 +12,22 @@ from dashboard.models.segments import Segmentation
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 from dashboard.plots.live import LiveSources
-from dashboard.plots.models.chart import DASHES, FORMULAS, LOG_Y, LOOKS, Columns, follow_data, size_ticks, time_ticks
+from dashboard.plots.models.chart import (
+    DASHES,
+    FORMULAS,
+    LOG_Y,
+    MODEL_LOOKS,
+    Columns,
+    follow_data,
+    size_ticks,
+    time_ticks,
+)
 from dashboard.plots.models.curves import Points, View, bars, measured
 from dashboard.plots.models.legend import dash
 from dashboard.plots.models.methods import ModelMethod
 
 HEIGHT = 430
 RANGES = (10, 5)
-_LOOK: Mapping[ModelName, int] = {"hockney": 0, "loggp": 1, "plogp": 2}
 _WIDTHS, _ALPHAS = {10: 9, 5: 15}, {10: 0.3, 5: 0.45}
 _X = hv.Dimension("at", label="segment size")
 _Y = hv.Dimension("time", label="time")
@@ -50,7 +58,7 @@ def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources)
     for model in view.models:
         if f"{model} curve" not in columns:
             continue
-        marker, _, color, _ = LOOKS[_LOOK[model]]
+        marker, _, color, _ = MODEL_LOOKS[model]
         for percent in RANGES:
             wide = hv.Curve(columns[f"{model} {percent}"], _X, _Y).opts(
                 color=color, line_width=_WIDTHS[percent], alpha=_ALPHAS[percent], backend="bokeh"
@@ -85,7 +93,7 @@ def segment_table(segmentations: Mapping[ModelName, Segmentation]) -> str:
     heads += [("without segments", True), ("gain", True), ("by the formula", True)]
     rows = []
     for model, each in segmentations.items():
-        name = f"{LOOKS[_LOOK[model]].mark} {dash(model)} {MODEL_TITLES[model]}"
+        name = f"{MODEL_LOOKS[model].mark} {dash(model)} {MODEL_TITLES[model]}"
         ranges = [
             " to ".join(dict.fromkeys(format_bytes(size) for size in each.within(percent)))
             + (", with gaps" if each.gaps(percent) else "")

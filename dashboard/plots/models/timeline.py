@@ -19,6 +19,7 @@ ROW = 46
 MOST_MESSAGES = 1500
 #: Share of a process's row that what it does takes up.
 _HALF = 0.3
+_HATCH = {"color": "#222222", "alpha": 0.6, "scale": 7}
 
 
 class Look(NamedTuple):
@@ -90,7 +91,8 @@ def timeline(title: str, run: Run, until: float = 0.0) -> hv.Overlay:
         look = LOOKS[kind]
         boxes = hv.Rectangles(work_columns(run, kind), ["start", "low", "end", "high"], ["told", "span"]).opts(
             color=look.color,
-            hooks=[_hatched(look.hatch)],
+            # HoloViews has no option for hatches.
+            backend_opts={f"glyph.hatch_{name}": each for name, each in {"pattern": look.hatch, **_HATCH}.items()},
             line_color="#222222",
             line_width=0.8,
             **tooltips([("", "@told"), ("time", "@span")]),
@@ -115,15 +117,6 @@ def timeline(title: str, run: Run, until: float = 0.0) -> hv.Overlay:
             yticks=[(-each, str(each)) for each in range(processes)],
         )
     )
-
-
-def _hatched(pattern: str) -> Any:
-    # HoloViews has no option for it.
-    def hook(plot: Any, _: hv.Element) -> None:
-        look = {"hatch_pattern": pattern, "hatch_color": "#222222", "hatch_alpha": 0.6, "hatch_scale": 7}
-        plot.handles["glyph"].update(**look)
-
-    return hook
 
 
 def _time_below(plot: Any, _: hv.Element) -> None:
