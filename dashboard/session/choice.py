@@ -151,7 +151,6 @@ def _parsed(option: Option, text: str) -> Any:
     if option.kind in {"choice", "name"}:
         return unquote(text)
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError:
         raise OptionError(f"{option.name} is {text!r}, expected {option.range_text()}") from None
-    return value

@@ -173,7 +173,7 @@ def _beside(state: State) -> list[list[str]]:
     """The commands of two campaigns; where the files of one need other hints, both are saved first."""
     view, saved = _of_both(state), []
     first, second = origin_of(state.results_id), _against(state)
-    if (first.hints or {}) != (second.hints or {}):
+    if first.hints != second.hints:
         saved = [["convert", *each.words(), "-o", f"{side}.nc"] for side, each in (("A", first), ("B", second))]
         first, second = Origin(("A.nc",)), Origin(("B.nc",))
     words = ["portability", *first.words(), "--against", *(second.shortened() or [SOMEWHERE])]
@@ -277,7 +277,7 @@ def _python(view: View, results_id: str, lines: Sequence[str] = (), imported: st
 
 def opened(origin: Origin) -> str:
     """The Python that loads results from where they came."""
-    hints = "".join(f", {name}={value!r}" for name, value in (origin.hints or {}).items() if value is not None)
+    hints = "".join(f", {name}={value!r}" for name, value in origin.hints.items() if value is not None)
     return f"open_results({list(origin.shortened()) or [SOMEWHERE]!r}{hints})"
 
 
@@ -294,11 +294,8 @@ def _prepared(view: View) -> str:
 
 
 def _decided(name: str, choice: Choice) -> str:
-    return f'{name} = prepared.decide("{choice.family}"{_options(choice)})'
-
-
-def _options(choice: Choice) -> str:
-    return "".join(f", {name}={value!r}" for name, value in choice.changed().items())
+    options = "".join(f", {option}={value!r}" for option, value in choice.changed().items())
+    return f'{name} = prepared.decide("{choice.family}"{options})'
 
 
 def as_link(state: State, base: str) -> str:

@@ -7,11 +7,12 @@ comparing arrays, and every store is bounded. What is in here is shared by sessi
 import hashlib
 import json
 import os
+import pickle
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +20,6 @@ import numpy as np
 import xarray as xr
 
 from dashboard.session import reading, spool
-from dashboard.session.footprint import footprint
 from dashboard.session.samples import is_sample
 from loaders import apart, open_results
 from loaders.source import Progress
@@ -32,6 +32,21 @@ KEPT_COMPUTED_BYTES = 512 << 20
 Value = TypeVar("Value")
 #: Those of each node of results.
 Attributes = Sequence[Mapping[Any, Any]]
+#: Bytes of what cannot be looked through, or is too deep, or changes meanwhile.
+_UNKNOWN = 1 << 20
+
+
+def footprint(value: Any) -> int:
+    """Bytes that a value says of itself, else those that it would be sent in: what it refers to twice counts once."""
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
+    # Arrays are asked for their size, not copied.
+    arrays: list[pickle.PickleBuffer] = []
+    try:
+        text = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
+    except (AttributeError, TypeError, RuntimeError, pickle.PicklingError):
+        return _UNKNOWN
+    return len(text) + sum(each.raw().nbytes for each in arrays)
 
 
 class Bounded(Generic[Value]):
@@ -96,7 +111,7 @@ class Origin:
     #: Files and folders as they were given; empty: not known.
     paths: tuple[str, ...] = ()
     #: As for `loaders.open_results`.
-    hints: Mapping[str, Any] | None = None
+    hints: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def uploaded(self) -> bool:
@@ -106,7 +121,7 @@ class Origin:
 
     def words(self) -> list[str]:
         """The paths and hints as the commands take them."""
-        return [*(self.shortened() or [SOMEWHERE]), *reading.words(self.hints or {})]
+        return [*(self.shortened() or [SOMEWHERE]), *reading.words(self.hints)]
 
     def shortened(self) -> Iterable[str]:
         """The paths, with a folder in place of all of its files of one kind."""

@@ -69,9 +69,5 @@ def _outlier_words(table: pd.DataFrame) -> str:
     single, cells = (int((table["kind"] == kind).sum()) for kind in ("repetition", "cell"))
     if not single + cells:
         return f"No outlier was found: nothing is left out ({looked})."
-    parts = [
-        f"{count:,} {what}{'' if count == 1 else 's'}"
-        for count, what in ((single, "repetition"), (cells, "cell"))
-        if count
-    ]
+    parts = [format_count(count, what) for count, what in ((single, "repetition"), (cells, "cell")) if count]
     return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise ({looked})."

@@ -23,7 +23,7 @@ from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
-from dashboard.session.treatment import OPTIONS, UNCERTAINTY, Treatment, Workload
+from dashboard.session.treatment import DEFAULTS, OPTIONS, UNCERTAINTY, Treatment, Workload
 from dashboard.session.view import Grown, View
 from loaders.collectives import POINT_TO_POINT
 from loaders.openmpi import VERSIONS
@@ -33,10 +33,8 @@ PAGES = ("Home", "Tune", "Decisions", "Compare", "Frontier", "Models", "Export",
 BEGIN = "Decisions"
 #: Names of the colour schemes, as `plots.colors` knows them.
 SCHEMES = ("okabe-ito", "tol", "grey")
-#: Params that say how measurements are treated, as `treatment.Treatment` has them.
-TREATED = tuple(option.name for option in OPTIONS)
 #: Params that say which measurements are decided on, and how they are treated.
-DATA = ("results_id", "collective", "together", "ppn", "across", *TREATED, "without", "workload")
+DATA = ("results_id", "collective", "together", *DEFAULTS)
 #: Rules files that a session knows at once; the oldest goes.
 MOST_RULES_FILES = 8
 #: Params after which maps of the measurements are drawn anew.
@@ -168,24 +166,20 @@ class State(param.Parameterized):
         """What follows from the choices as they are now."""
         if self._view is None or self._stale:
             self._stale = False
-            self._view = self._viewed(self._view)
+            made = {"treatment": self.treatment(), "choice": self.choice()}
+            chosen = {each.name: getattr(self, each.name) for each in fields(View) if each.name not in made}
+            self._view = View(**made, **chosen, earlier=self._view)
         return self._view
-
-    def _viewed(self, earlier: View | None) -> View:
-        made = {"treatment": self.treatment(), "choice": self.choice()}
-        chosen = {each.name: getattr(self, each.name) for each in fields(View) if each.name not in made}
-        return View(**made, **chosen, earlier=earlier)
 
     def treatment(self, **changes: Any) -> Treatment:
         """What is made of the measurements; `changes` are values of params that differ from those chosen."""
-        chosen = {name: changes.get(name, getattr(self, name)) for name in (*TREATED, "without", "across", "ppn")}
-        workload = self._workload(changes.get("workload", self.workload))
-        return Treatment(**chosen, workload=workload)
+        chosen = {name: changes.get(name, getattr(self, name)) for name in DEFAULTS}
+        return Treatment(**chosen | {"workload": self._workload(chosen["workload"])})
 
     def treat(self, treatment: Treatment) -> None:
         """Choose this treatment."""
         self.weigh(treatment.workload)
-        chosen = {name: getattr(treatment, name) for name in (*TREATED, "without", "across", "ppn")}
+        chosen = {name: getattr(treatment, name) for name in DEFAULTS if name != "workload"}
         # The only number that a collective has is none that is chosen.
         self.param.update(**chosen | {"ppn": treatment.ppn if treatment.ppn in self.param.ppn.objects else None})
 
