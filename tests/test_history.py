@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from dashboard.session.history import KEPT, History
 
 
-@given(st.lists(st.sampled_from(["undo", "redo", *"abc"]), max_size=400))
+@given(st.lists(st.sampled_from(["undo", "redo", *"abc"]), min_size=40, max_size=400))
 def test_it_is_what_a_list_and_a_place_would_be(steps: list[str]) -> None:
     history, views, at = History(), [], -1
     for step in steps:
@@ -16,8 +16,9 @@ def test_it_is_what_a_list_and_a_place_would_be(steps: list[str]) -> None:
         elif step == "redo":
             at += (moves := at + 1 < len(views))
             assert history.redo() == ({"view": views[at]} if moves else None)
-        elif not views or views[at] != step:
-            views = [*views[: at + 1], step][-KEPT:]
-            at = len(views) - 1
+        else:
+            if not views or views[at] != step:
+                views = [*views[: at + 1], step][-KEPT:]
+                at = len(views) - 1
             history.note({"view": step})
         assert (history.undoable, history.redoable) == (at > 0, at + 1 < len(views))
