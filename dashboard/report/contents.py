@@ -106,24 +106,21 @@ class Contents:
             progress(0.0, str(view.collective))
         choice = view.choice
         decision = view.job(choice)(progress)
-        penalties = view.penalty(choice)
-        figures = MapFigures.of(view)
-        if figures is None or penalties is None:
+        penalties, statistics, figures = view.penalty(choice), view.statistics(choice), MapFigures.of(view)
+        if figures is None or penalties is None or statistics is None:
             yield Part("", "<p>Nothing was measured that could be decided on.</p>")
             return
         yield Part("Decision maps", _map_text(view, figures, penalties), figures.draw(view, penalties))
-        statistics = view.statistics(choice)
-        if statistics is not None:
-            figures_at, note = self._held_out(view, progress)
-            table = statistics_table(statistics, _lines(decision), figures_at)
-            at_left_out = sentences(decision.provenance.get("recommended", []))
-            beside = "".join(f"<p>{escape(each)}</p>" for each in at_left_out)
-            yield Part(f"What the decision costs{_counted(view)}", table + beside + note)
+        figures_at, note = self._held_out(view, progress)
+        table = statistics_table(statistics, _lines(decision), figures_at)
+        at_left_out = sentences(decision.provenance.get("recommended", []))
+        beside = "".join(f"<p>{escape(each)}</p>" for each in at_left_out)
+        yield Part(f"What the decision costs{_counted(view)}", table + beside + note)
         if self.frontier:
             yield from self._frontier(view, choice, progress)
-        problem = view.problem()
-        if self.models and problem is not None:
-            yield from (replace(part, on_screen=True) for part in model_parts(problem.slices[0], progress))
+        if self.models:
+            part = view.needed().problem.slices[0]
+            yield from (replace(each, on_screen=True) for each in model_parts(part, progress))
         yield _rules(view, decision, figures)
         yield _written(view, decision, TARGETS[self.target])
         if self.target != "c":
@@ -244,12 +241,9 @@ def _rules(view: View, decision: DecisionFunction, figures: MapFigures) -> Part:
 
 def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     title = f"Written as {target.title}"
-    problem = view.problem()
-    if problem is None:
-        return Part(title)
     provenance = {"statistics": {decision.collective: view.statistics()}}
     try:
-        written = write(Order.of(target.name, [decision], problem.slices, provenance=provenance))
+        written = write(Order.of(target.name, [decision], view.needed().problem.slices, provenance=provenance))
     except ExportError as error:
         return Part(title, f"<p>It cannot be written so: {escape(str(error))}</p>")
     text = written.text

@@ -14,7 +14,6 @@ import pytest
 import xarray as xr
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_percent
@@ -184,12 +183,8 @@ def test_what_a_workload_does_not_call_has_no_chapter_unless_it_is_asked_for(sam
 def test_nothing_measured_is_said() -> None:
     cube = synthetic_cube(3, 4, 2, seed=1)
     cube["time"][:] = np.nan
-    try:
-        html = to_html(state_of(bcast=cube).view, QUICK)
-    except decisions.DecisionError as error:
-        assert "measured" in str(error)  # noqa: PT017 - either is a clear answer
-    else:
-        assert "Nothing was measured" in html
+    with pytest.raises(DecisionError, match="nothing is measured"):
+        to_html(state_of(bcast=cube).view, QUICK)
 
 
 @pytest.mark.slow
