@@ -5,10 +5,12 @@ import pytest
 
 from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.decisions.controls import Controls
-from dashboard.pages.decisions.maps import method_key
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.plots.colors import SCHEME_TITLES, MethodKey
+from dashboard.report.maps import Scene
 from dashboard.session.state import SCHEMES, State
+from tests.cubes import named, synthetic_cube
+from tests.states import sample_state, state_of
 
 BINARY = "binary_tree *"
 
@@ -30,14 +32,21 @@ def test_nothing_chooses_what_is_left_out(state: State) -> None:
     assert most in winners(state)
 
 
-def test_methods_keep_their_colours_when_others_are_left_out(state: State) -> None:
-    before = method_key(state.view)
-    state.without = (BINARY,)
-    after = method_key(state.view)
-    assert len(after.labels) < len(before.labels)
-    for label, color, letter in zip(after.labels, after.colors, after.letters, strict=True):
-        at = before.labels.index(label)
-        assert (before.colors[at], before.letters[at]) == (color, letter)
+def test_methods_keep_their_colours_when_others_are_left_out() -> None:
+    # Of names that nobody has declared letters depend on what else there is.
+    state = state_of(bcast=named(synthetic_cube(3, 4, 3, seed=1), ["xylo", "xenon", "linear"]))
+    before = Scene.of(state.view).key
+    state.without = ("xylo",)
+    after = Scene.of(state.view).key
+    assert after.labels == ("xenon", "linear")
+    assert (after.colors, after.letters) == (before.colors[1:], before.letters[1:])
+
+
+def test_methods_are_called_by_their_own_names_where_an_unsafe_one_is_left_out_by_itself() -> None:
+    view = sample_state("fast-ethernet-tuned", collective="allgather").view
+    assert "sparbit" in view.measured()["method"].values
+    assert Scene.of(view).key.labels == tuple(view.decision_map()["method"].values)
+    assert "sparbit" not in Scene.of(view).key.labels
 
 
 def test_the_address_tells_what_is_left_out_the_colours_and_the_rows(state: State) -> None:

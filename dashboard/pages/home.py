@@ -10,7 +10,6 @@ import panel as pn
 from dashboard.domain.units import format_count
 from dashboard.measuring import tunings
 from dashboard.measuring.kept import campaigns_root
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import page_link
@@ -23,6 +22,7 @@ from dashboard.plots import legend
 from dashboard.plots.coverage import coverage_table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.report.maps import Scene
 from dashboard.session.registry import Results
 from dashboard.session.samples import sample_start
 from dashboard.session.state import DRAWN, ResultsOrState, State

@@ -27,7 +27,7 @@ from dashboard.plots.rules import rules_page
 from dashboard.plots.statistics import held_out_note, statistics_table
 from dashboard.plots.table import decision_table
 from dashboard.report.answer import left_out
-from dashboard.report.maps import MapFigures
+from dashboard.report.maps import Scene
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section
 from dashboard.session.choice import Choice
@@ -106,7 +106,7 @@ class Contents:
             progress(0.0, str(view.collective))
         choice = view.choice
         decision = view.job(choice)(progress)
-        penalties, statistics, figures = view.penalty(choice), view.statistics(choice), MapFigures.of(view)
+        penalties, statistics, figures = view.penalty(choice), view.statistics(choice), Scene.of(view)
         if figures is None or penalties is None or statistics is None:
             yield Part("", "<p>Nothing was measured that could be decided on.</p>")
             return
@@ -152,19 +152,11 @@ def _lines(decision: DecisionFunction) -> int | None:
         return None
 
 
-def _map_text(view: View, figures: MapFigures, penalties: xr.Dataset) -> str:
+def _map_text(view: View, figures: Scene, penalties: xr.Dataset) -> str:
     dmap = figures.dmap
     shares = legend.method_shares(figures.key, dmap["best"].values, penalties["chosen"].values)
     blocks = [f"<p>{escape(remark)}</p>" for remark in view.remarks()]
-    prepared = view.needed()
-    tied, meaning = prepared.tied
-    if tied.any():
-        blocks.append(ties.tie_legend(tied, int((dmap["best"].values >= 0).sum()), meaning))
-    if prepared.untrusted is not None:
-        blocks.append(ties.untrusted_legend(prepared.untrusted != ""))
-    if (sureness := view.sureness()) is not None:
-        blocks.append(ties.sureness_legend(sureness, prepared.slicing.predictor.name))
-    blocks.append(ties.counted_legend(penalties["unmeasured"].values))
+    blocks += [figures.textures(view), ties.counted_legend(penalties["unmeasured"].values)]
     keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(penalties))
     blocks.append(f'<div class="beside">{"".join(keys)}</div>')
     if dmap["best"].size <= MOST_ROWS:
@@ -221,7 +213,7 @@ def _compared(view: View, choice: Choice, tried: Frontier) -> Part:
     )
 
 
-def _rules(view: View, decision: DecisionFunction, figures: MapFigures) -> Part:
+def _rules(view: View, decision: DecisionFunction, figures: Scene) -> Part:
     merged = decision.simplified()
     title = f"Rules: {format_count(merged.leaves, 'rule')}"
     saved = _download(

@@ -1,15 +1,19 @@
-"""The three maps of a collective, with what the pointer says, for a file without a server behind it."""
+"""The three maps of a collective as a view has them, on a page and in a file without a server behind it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import holoviews as hv
 import xarray as xr
 
-from dashboard.plots import hover
+from dashboard.decisions import select_ppn
+from dashboard.domain.arrays import FloatArray
+from dashboard.plots import hover, ties
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.live import LiveSources
+from dashboard.plots.live import Layer, LiveSources
 from dashboard.plots.maps import stacked
 from dashboard.plots.scene import TITLES, MapScene
 from dashboard.session.view import View
@@ -18,38 +22,65 @@ from dashboard.session.view import View
 MOST_REGIONS = 5_000
 
 
-class MapFigures(MapScene):
-    """What the maps of one collective share, of a view, and how they are drawn for good."""
+@dataclass(frozen=True, eq=False)
+class Scene(MapScene):
+    """What the maps of one collective share, of a view."""
+
+    #: What tells these data from others, such as the view's `drawn_key`.
+    data: tuple[Any, ...]
 
     @classmethod
-    def of(cls, view: View) -> MapFigures | None:
-        """Take it from the view; None where nothing was measured."""
-        problem, dmap = view.problem(), view.decision_map()
-        if problem is None or dmap is None:
+    def of(cls, view: View) -> Scene | None:
+        """Take it from the view; None while there is nothing to show."""
+        measured, cube, dmap = view.measured(), view.cube(), view.decision_map()
+        if measured is None or cube is None or dmap is None:
             return None
-        key = MethodKey.of(dmap["method"].values, view.scheme)
-        return cls(problem.slices[0].cube, dmap, key, str(view.collective))
+        # Methods have the colours and letters that they have beside those left out.
+        key = MethodKey.of(measured["method"].values, view.scheme).only(map(str, cube["method"].values))
+        flat = select_ppn(cube, dmap.attrs.get("ppn"))[0]
+        return cls(flat, dmap, key, str(view.collective), view.drawn_key)
 
-    def draw(self, view: View, penalties: xr.Dataset) -> tuple[hv.Overlay, ...]:
-        """Exact map, the tree's map and its penalty.
+    def layers(self, name: str, view: View, penalties: xr.Dataset, segments: FloatArray) -> dict[str, Layer]:
+        """Layers of one of the maps of `TITLES`, as `MapScene.method_layers`.
 
         Parameters
         ----------
         penalties
             Penalties of the tree, as `dashboard.decisions.judged.penalty` gives them.
+        segments
+            Lines between its regions, as `MapScene.segments` gives them.
         """
-        figures = hover.CellFigures(self.axes, self.key, self.collective, served=False)
-        lines, prepared = self.segments(view.decision(), MOST_REGIONS), view.needed()
-        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties, prepared.untrusted))
+        if name == "penalty":
+            return self.penalty_layers(penalties)
+        if name == "tree":
+            return self.method_layers(name, penalties["chosen"].values, segments)
+        prepared = view.needed()
         hatched = {
             "tied": prepared.tied[0],
+            "estimated": prepared.estimated,
             "untrusted": None if prepared.untrusted is None else prepared.untrusted != "",
             "sureness": view.sureness(),
         }
-        layers = {
-            "exact": self.method_layers("exact", self.dmap["best"].values, lines, **hatched),
-            "tree": self.method_layers("tree", penalties["chosen"].values, lines),
-            "penalty": self.penalty_layers(penalties),
-        }
-        live = LiveSources()
+        return self.method_layers(name, self.dmap["best"].values, segments, **hatched)
+
+    def textures(self, view: View) -> str:
+        """Say what hatches, dots and fading of the exact map mean, as HTML."""
+        prepared, treatment = view.needed(), view.treatment
+        (tied, meaning), text = prepared.tied, ""
+        if tied.any() or treatment.statistical is not None or treatment.tolerance:
+            text += ties.tie_legend(tied, int((self.dmap["best"].values >= 0).sum()), meaning)
+        if prepared.estimated is not None:
+            text += ties.estimate_legend(prepared.estimated)
+        if prepared.untrusted is not None:
+            text += ties.untrusted_legend(prepared.untrusted != "")
+        if (sureness := view.sureness()) is not None:
+            text += ties.sureness_legend(sureness, prepared.slicing.predictor.name)
+        return text
+
+    def draw(self, view: View, penalties: xr.Dataset) -> tuple[hv.Overlay, ...]:
+        """Exact map, the tree's map and its penalty, for good; `penalties` as for `layers`."""
+        figures, live = hover.CellFigures(self.axes, self.key, self.collective, served=False), LiveSources()
+        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties, view.needed().untrusted))
+        lines = self.segments(view.decision(), MOST_REGIONS)
+        layers = {name: self.layers(name, view, penalties, lines) for name in TITLES}
         return tuple(stacked(TITLES[name], self.axes, layers[name], live, figures.hook) for name in TITLES)

@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.units import format_bytes, format_count, format_range
 from dashboard.report.answer import AGAINST_DEFAULT, answer
-from dashboard.report.maps import MOST_REGIONS, MapFigures
+from dashboard.report.maps import MOST_REGIONS, Scene
 from dashboard.session.view import View
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
     """
     from dashboard.plots import story  # noqa: PLC0415 - as above
 
-    figures, penalties, decision = MapFigures.of(view), view.penalty(), view.decision()
+    figures, penalties, decision = Scene.of(view), view.penalty(), view.decision()
     if figures is None or penalties is None or decision is None:
         raise DecisionError(f"no pictures of {view.collective}: nothing was measured that could be decided on")
     axes, key, best = figures.axes, figures.key, figures.dmap["best"].values

@@ -23,6 +23,7 @@ from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.plots.backend import FONT
 from dashboard.report import Contents, to_html
+from dashboard.report.maps import Scene
 from dashboard.report.models import _curves
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
@@ -178,6 +179,15 @@ def test_what_a_workload_does_not_call_has_no_chapter_unless_it_is_asked_for(sam
     assert re.findall(r"<h2[^>]*>([^<]+)", html) == ["Summary", "reduce", "Measurements"]
     with pytest.raises(DecisionError, match="the workload does not call bcast"):
         to_html(weighed, Contents(("bcast",), frontier=False))
+
+
+def test_what_is_interpolated_is_dotted_and_said_as_on_the_page() -> None:
+    state = state_of(bcast=cube_of([[[1e-4, np.nan, 4e-4]], [[9e-4, 9e-4, 9e-4]]], [4], [1024, 4096, 16384]))
+    state.interpolate = True
+    assert "1 cell: the best time is interpolated" in to_html(state.view, QUICK)
+    scene = Scene.of(state.view)
+    layers = scene.layers("exact", state.view, state.view.penalty(), np.empty((0, 4)))
+    assert len(layers["exact estimates"].draw()) == 1
 
 
 def test_nothing_measured_is_said() -> None:

@@ -14,7 +14,7 @@ from dashboard.domain.units import format_percent
 from dashboard.plots.story import FORMATS
 from dashboard.report import to_story
 from dashboard.report.answer import AGAINST_DEFAULT, answer
-from dashboard.report.maps import MapFigures
+from dashboard.report.maps import Scene
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 from tests.cubes import cube_of, named, synthetic_cube
@@ -47,7 +47,7 @@ def test_each_picture_is_written_in_each_format(files: dict[str, bytes]) -> None
 
 
 def test_codes_in_the_map_are_those_of_the_methods(state: State, files: dict[str, bytes]) -> None:
-    figures = MapFigures.of(state.view)
+    figures = Scene.of(state.view)
     assert figures is not None
     texts = re.findall(r"<text[^>]*>([A-Z][0-9A-Z/]*)</text>", files["bcast-1-best.svg"].decode())
     best = set(figures.dmap["best"].values.ravel().tolist())

@@ -13,7 +13,6 @@ from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, time_ratios
 from dashboard.domain.units import format_count, format_gap
 from dashboard.pages.compare.pair_maps import PairMaps
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.widgets import Message, Select, Switch, Toggle
@@ -21,6 +20,7 @@ from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
+from dashboard.report.maps import Scene
 from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.prepared import prepare
 from dashboard.session.registry import origin_of

@@ -13,7 +13,6 @@ from dashboard.decisions.judged.compare import absent_methods
 from dashboard.domain.unmeasured import absent
 from dashboard.pages.compare.campaigns import CampaignsView
 from dashboard.pages.compare.pair_maps import PairMaps
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
@@ -22,6 +21,7 @@ from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Button, Message, Toggle
 from dashboard.plots import comparison, legend
+from dashboard.report.maps import Scene
 from dashboard.session.choice import RULES, Choice, differences, titles
 from dashboard.session.state import DATA, DRAWN, ResultsOrState
 

@@ -11,11 +11,11 @@ from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import difference, hover, legend
 from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.report.maps import Scene
 
 SIDES = ("a", "b")
 #: More regions than this would cover the colours with their outlines.

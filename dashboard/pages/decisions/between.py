@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 import panel as pn
-import xarray as xr
 from panel.io import hold
 
-from dashboard.decisions import select_ppn
 from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
 from dashboard.domain.held_out import BETWEEN
@@ -19,9 +17,9 @@ from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
 from dashboard.plots import legend
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
-from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.chart import write_size
 from dashboard.plots.models.curves import AXES
+from dashboard.report.maps import Scene
 from dashboard.session.state import State
 
 _OTHER: Mapping[SliceAxis, SliceAxis] = {"message_size": "comm_size", "comm_size": "message_size"}
@@ -55,11 +53,6 @@ class Between(Made):
         bar = pn.FlexBox(self.axis, self.held, align_items="center", sizing_mode="stretch_width")
         return pn.Column(bar, self.pane, self.note, self.figures, sizing_mode="stretch_width")
 
-    def _cube(self) -> tuple[xr.Dataset | None, int | None]:
-        """The measurements on the map, and their processes per node."""
-        cube, dmap = self._state.view.cube(), self._state.view.decision_map()
-        return (None, None) if cube is None or dmap is None else select_ppn(cube, dmap.attrs.get("ppn"))
-
     def _make(self) -> tuple[Any, Slicing | None]:
         view = self._state.view
         return view.data_key, None if view.prepared is None else view.prepared.slicing
@@ -85,12 +78,11 @@ class Between(Made):
         return None if cell is None else cell[0 if other == "comm_size" else 1]
 
     def _draw(self) -> None:
-        (cube, ppn), slicing = self._cube(), self._slicing
-        if cube is None or slicing is None or self._of != self._state.view.data_key:
+        scene, slicing = Scene.of(self._state.view), self._slicing
+        if scene is None or slicing is None or self._of != self._state.view.data_key:
             return
-        along = slicing.along(self.axis.value, self.held.value)
-        key = MethodKey.of(cube["method"].values, self._state.scheme)
-        chosen = self._chosen(cube, ppn, along)
+        along, key = slicing.along(self.axis.value, self.held.value), scene.key
+        chosen = self._chosen(scene, along)
         words = slice_words(along, chosen, slicing.predictor.name)
         with hold(pn.state.curdoc):
             title = slice_title(str(self._state.collective), along)
@@ -98,15 +90,15 @@ class Between(Made):
             self.note.object = self._said(words, slicing)
             self.figures.object = slice_table(along, chosen, key)
 
-    def _chosen(self, cube: xr.Dataset, ppn: int | None, along: Along) -> Any:
+    def _chosen(self, scene: Scene, along: Along) -> Any:
         """The method of the cube that the tree on show takes at each size; -1 without a tree."""
         decision = self._state.view.decision()
         if decision is None:
             return np.full(along.sizes.size, -1)
         sizes = {along.axis: along.sizes, _OTHER[along.axis]: np.full(along.sizes.size, along.held)}
-        given = given_of(cube, decision, ppn)
+        given = given_of(scene.cube, decision, scene.dmap.attrs.get("ppn"))
         codes = decision.predict(sizes["comm_size"], sizes["message_size"], **given)
-        places = {str(label): place for place, label in enumerate(cube["method"].values)}
+        places = {label: place for place, label in enumerate(scene.key.labels)}
         return np.array([places.get(decision.methods[code].label, -1) for code in codes])
 
     @staticmethod

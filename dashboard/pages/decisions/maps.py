@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,18 +14,16 @@ from numpy.typing import NDArray
 from panel.io import hold
 from panel.viewable import Viewer
 
-from dashboard import decisions
 from dashboard.pages.parts.later import LAG, Newest, Rested
 from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
-from dashboard.plots.colors import MethodKey
-from dashboard.plots.live import Layer, LiveSources, SharedRanges
+from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.plots.scene import TITLES, MapScene
+from dashboard.plots.scene import TITLES
+from dashboard.report.maps import Scene
 from dashboard.session.state import State
-from dashboard.session.view import View
 
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.
 MOST_REGIONS = 50_000
@@ -36,29 +33,6 @@ REST = 0.15
 ABREAST = ":host { flex: 1 1 40%; } @media (min-width: 1800px) { :host { flex: 1 1 20%; } }"
 BESIDE = ABREAST.replace("20%", "29%")
 MAPS = tuple(TITLES)
-
-
-@dataclass(frozen=True, eq=False)
-class Scene(MapScene):
-    """What the maps of one collective share, of a state."""
-
-    #: What tells these data from others, such as the state's `drawn_key`.
-    data: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, view: View) -> Scene | None:
-        """Take it from the view; None while there is nothing to show."""
-        cube, dmap = view.cube(), view.decision_map()
-        if cube is None or dmap is None:
-            return None
-        flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
-        return cls(flat, dmap, method_key(view), str(view.collective), view.drawn_key)
-
-
-def method_key(view: View) -> MethodKey:
-    """Colours and letters of the methods of the collective on show."""
-    key = MethodKey.of(view.measured()["method"].values, view.scheme)
-    return key.only(map(str, view.cube()["method"].values)) if view.treatment.without else key
 
 
 def nothing_chosen(dmap: xr.Dataset) -> xr.Dataset:
@@ -154,9 +128,9 @@ class Maps(Viewer):
             self.follow()
 
     def _draw(self, names: Sequence[str], scene: Scene, penalties: xr.Dataset) -> None:
-        hook = None if self.figures is None else self.figures.hook
+        hook, lines = None if self.figures is None else self.figures.hook, self._segments(scene)
         for name in names:
-            layers = self._layers(name, scene, penalties)
+            layers = scene.layers(name, self._state.view, penalties, lines)
             layers[f"{name} lit"] = drawn.region_outline(drawn.NO_LINES, drawn.MARK, 3.0)
             layers[f"{name} pin"] = drawn.pin_marker(self._state.pinned, scene.axes)
             plot = stacked(TITLES[name], scene.axes, layers, self.live, hook, self._ranges)
@@ -177,20 +151,6 @@ class Maps(Viewer):
         if self.scene is None or self.scene.data != self._state.view.drawn_key:
             return True
         return (len(self._taps) < len(MAPS)) == (self._state.view.chosen() is not None)
-
-    def _layers(self, name: str, scene: Scene, penalties: xr.Dataset) -> dict[str, Layer]:
-        if name == "penalty":
-            return scene.penalty_layers(penalties)
-        if name == "tree":
-            return scene.method_layers(name, penalties["chosen"].values, self._segments(scene))
-        prepared = self._state.view.needed()
-        hatched = {
-            "tied": prepared.tied[0],
-            "estimated": prepared.estimated,
-            "untrusted": None if prepared.untrusted is None else prepared.untrusted != "",
-            "sureness": self._state.view.sureness(),
-        }
-        return scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
 
     def _segments(self, scene: Scene) -> Any:
         return scene.segments(self._state.view.decision() if self.show_regions else None, MOST_REGIONS)
@@ -217,9 +177,10 @@ class Maps(Viewer):
         scene, penalties = self.scene, self._state.view.penalty()
         if scene is None or penalties is None or self.figures is None or self.stale:
             return
+        view, lines = self._state.view, self._segments(scene)
         with hold(pn.state.curdoc):
             for name in MAPS:
-                self.live.refresh(self._layers(name, scene, penalties))
+                self.live.refresh(scene.layers(name, view, penalties, lines))
             self.figures.offer(
                 partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.needed().untrusted)
             )
@@ -228,18 +189,7 @@ class Maps(Viewer):
 
     def _legends(self, scene: Scene, penalties: xr.Dataset) -> None:
         shares = legend.method_shares(scene.key, scene.dmap["best"].values, penalties["chosen"].values)
-        text = legend.method_legend(shares, len(scene.key.labels))
-        prepared = self._state.view.needed()
-        tied, meaning = prepared.tied
-        if tied.any() or self._state.statistical is not None or self._state.tolerance:
-            text += ties.tie_legend(tied, int((scene.dmap["best"].values >= 0).sum()), meaning)
-        if prepared.estimated is not None:
-            text += ties.estimate_legend(prepared.estimated)
-        if prepared.untrusted is not None:
-            text += ties.untrusted_legend(prepared.untrusted != "")
-        if (sureness := self._state.view.sureness()) is not None:
-            text += ties.sureness_legend(sureness, prepared.slicing.predictor.name)
-        self.methods.object = text
+        self.methods.object = legend.method_legend(shares, len(scene.key.labels)) + scene.textures(self._state.view)
         if self._state.view.penalty() is None:
             # Nothing is chosen yet, which is not to say that it was not measured.
             self.classes.object = None

@@ -14,13 +14,13 @@ from dashboard.decisions import DecisionFunction, Rule
 from dashboard.domain.held_out import sentences
 from dashboard.domain.units import format_count, format_share
 from dashboard.export.provenance import unsure
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import LiveIntSlider, Pagination
 from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_border
 from dashboard.plots.rules import rules_page
+from dashboard.report.maps import Scene
 from dashboard.session.state import State
 
 ROWS = 50

@@ -22,13 +22,13 @@ from dashboard.export.rules.lint import read_file
 from dashboard.export.rules.over import Cost, costs
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.data.files import safe_name
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.export.translate import Translate
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import collective_menu
 from dashboard.pages.parts.options import common
 from dashboard.pages.parts.widgets import Button, FileInput, Message, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
+from dashboard.report.maps import Scene
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.recipes import of_check
 from dashboard.session.state import DATA, State

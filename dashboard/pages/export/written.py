@@ -10,10 +10,10 @@ from dashboard.export import TARGETS
 from dashboard.export.bundle import bundle, files_of
 from dashboard.export.writing import Part, Written
 from dashboard.pages.compare.pair_maps import PairMaps
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import FileDownload, Select
 from dashboard.plots import exported, legend, source
+from dashboard.report.maps import Scene
 from dashboard.session.state import State
 
 MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A"}

@@ -25,7 +25,6 @@ from dashboard.models.deciding import (
 )
 from dashboard.models.family import FAMILY, read_trust
 from dashboard.models.predicting import Covered, methods_named
-from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
 from dashboard.pages.models.parts import REST, Part, chart, html, paragraph, side_by_side, tables
 from dashboard.pages.parts.growing import Background, grow
@@ -39,6 +38,7 @@ from dashboard.plots.live import SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.models import decision as model_decision
 from dashboard.plots.scene import MapScene
+from dashboard.report.maps import Scene
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 
