@@ -87,8 +87,7 @@ class Deciding(Part):
         self.note = pn.pane.HTML("", margin=(2, 12))
         self.figures = html(min_width=330, styles={"flex": "1 1 560px"})
         self.methods, self.classes = tables(2)
-        style = legend.STYLE + ties.STYLE
-        self.methods.stylesheets = [style]
+        self.methods.stylesheets = self.classes.stylesheets = [legend.STYLE + ties.STYLE]
         self.bar.objects = [self.by, self.trust, self.candidates, self.encode, self.fill, self.take, self.beside]
         self.results.objects = [
             self.note,
@@ -198,7 +197,8 @@ class Deciding(Part):
             shares = legend.method_shares(key, scene.dmap["best"].values, chosen)
             key_table = legend.method_legend(shares, len(key.labels), _SHARES)
             self.methods.object = key_table + ("" if marks is None else model_decision.marks_legend(marks))
-            self.classes.object = legend.penalty_legend(penalty.class_shares(table))
+            classes = legend.penalty_legend(penalty.class_shares(table))
+            self.classes.object = classes + ties.counted_legend(table["unmeasured"].values)
             self.figures.object = self._penalties(wanted)
 
     def _marks(self, scene: Scene, chosen: Any) -> Any:

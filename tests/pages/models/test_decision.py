@@ -136,6 +136,7 @@ def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: S
     assert page.choice.candidates == ("binomial", "linear", "split_binary 64KiB")
     assert "split_binary 64KiB" in part.methods.object
     assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] > 0
+    assert "the chosen method was not measured there" in part.classes.object
     part.candidates.value = ["split_binary_tree 8KiB", "linear"]
     assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] == 0
 
