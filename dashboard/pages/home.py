@@ -1,6 +1,7 @@
 """Page *Home*: what this is, three ways on, and what is open."""
 
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import PurePath
 from typing import Any
@@ -13,7 +14,7 @@ from dashboard.measuring.kept import campaigns_root
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import page_link
-from dashboard.pages.parts.loading import load
+from dashboard.pages.parts.loading import load_sample
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button, Figure
@@ -24,7 +25,6 @@ from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.report.maps import Scene
 from dashboard.session.registry import Results
-from dashboard.session.samples import sample_start
 from dashboard.session.state import DRAWN, ResultsOrState, State
 from loaders.collectives import POINT_TO_POINT
 
@@ -69,7 +69,7 @@ class HomePage(Page):
         bold: dict[str, Any] = {"variant": "contained", "margin": (8, 0, 0, 0)}
         self.tune = Button(label="Tune this machine", color="primary", on_click=lambda _: self._go("Tune"), **bold)
         bold["variant"] = "outlined"
-        self.sample = Button(label="Look at the sample", on_click=self._load_sample, **bold)
+        self.sample = Button(label="Look at the sample", on_click=partial(load_sample, state), **bold)
         self.bring = Button(
             label="Bring your files", on_click=lambda _: (upload or (lambda: self._go("Data")))(), **bold
         )
@@ -125,11 +125,6 @@ class HomePage(Page):
 
     def _go(self, page: str) -> None:
         self.state.page = page
-
-    async def _load_sample(self, *_: Any) -> None:
-        sample = sample_start()
-        if await load(self.state, list(sample.paths), sample.hints) is None:
-            self.state.param.update(error="", page="Decisions")
 
     def _follow(self, *_: Any) -> None:
         state = self.state

@@ -376,8 +376,7 @@ class View:
             for number, (choice, grow, judge) in enumerate(jobs):
                 if progress is not None:
                     progress(number / len(jobs), choice.title)
-                # Only whether to go on is asked from inside: how far one family is says nothing of them all.
-                ask = None if progress is None else partial(_still, progress, number / len(jobs), choice.title)
+                ask = None if progress is None else partial(still, progress, number / len(jobs), choice.title)
                 try:
                     grown[choice.described()] = grow(ask)
                     outside[choice.described()] = judge(ask).mean
@@ -389,7 +388,8 @@ class View:
         return lambda progress: COMPUTED.once(key, lambda: make(progress))
 
 
-def _still(progress: Progress, share: float, title: str, _share: float, _text: str) -> None:
+def still(progress: Progress, share: float, title: str, _share: float, _text: str) -> None:
+    """Ask `progress` whether to go on, from inside a part of the work: how far that is says nothing of it all."""
     progress(share, title)
 
 

@@ -12,6 +12,7 @@ from dashboard.app import App
 from dashboard.pages.decisions.details import Table
 from dashboard.pages.frame.first import First
 from dashboard.pages.frame.report import Report
+from dashboard.pages.parts.loading import load_sample
 from dashboard.session.registry import register
 from dashboard.session.samples import Start
 from dashboard.session.state import State
@@ -47,7 +48,7 @@ def test_without_data_every_page_offers_the_next_step(tmp_path: Path) -> None:
 def test_the_sample_data_are_one_press_away() -> None:
     state = State(page="Data")
     first = First(state, lambda: None)
-    asyncio.run(first._load_sample())
+    asyncio.run(load_sample(state))
     assert state.page == "Decisions"
     assert state.collective == "bcast"
     assert not first.body.visible

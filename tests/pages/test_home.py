@@ -10,6 +10,7 @@ import pytest
 from dashboard.app import App
 from dashboard.measuring import tunings
 from dashboard.pages.home import HomePage
+from dashboard.pages.parts.loading import load_sample
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import State
 from tests.tuning.conftest import finished
@@ -41,7 +42,7 @@ def test_with_nothing_open_the_cards_lead_on() -> None:
     assert page.state.page == "Tune"
     page.bring.clicks += 1
     assert page.state.page == "Data"
-    asyncio.run(page._load_sample())
+    asyncio.run(load_sample(page.state))
     assert (page.state.page, page.state.collective) == ("Decisions", "bcast")
     # What was opened meanwhile is there when one comes back.
     page.state.page = "Home"

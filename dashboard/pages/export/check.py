@@ -14,7 +14,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.measured.workload import called
-from dashboard.domain.units import format_bytes, format_count, format_room
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_room
 from dashboard.domain.written import VERSION
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
@@ -222,7 +222,7 @@ class CheckRules(Viewer):
             mean = None if statistics is None else statistics["penalty"]["mean"]
             cells = 0 if statistics is None else statistics["penalty"]["unmeasured"]
             rest = f"; not known at {format_count(cells, 'cell')} whose method was not measured there" if cells else ""
-            text = "" if mean is None else f"{state.collective}: mean penalty {mean:.2f} %{rest}."
+            text = "" if mean is None else f"{state.collective}: mean penalty {format_percent(mean)}{rest}."
         elif not text:
             text = "No results are loaded, so it is not known what the rules cost."
         self.cost.object = f"<p>{escape(text)}</p>" if text else ""

@@ -13,13 +13,14 @@ from dashboard.decisions.grown.given import GIVEN, Given
 from dashboard.decisions.judged.as_tuned import as_tuned
 from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Improvement, Verdict, improvement, judge
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_count
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, Figure, Message, Select
 from dashboard.plots import exported, legend
 from dashboard.plots.improvement import HEIGHT, improvement_chart, improvement_table, verdict_table
+from dashboard.plots.models.chart import write_size
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.state import DATA, State
 
@@ -147,8 +148,8 @@ class Gain(Section):
         self.table.object = improvement_table({"the tree": gained.measured})
         self.rules.object = verdict_table(gained.verdicts)
         self.drop.disabled = not gained.slower
-        count = f"{gained.slower:,} rule{'' if gained.slower == 1 else 's'}"
         none = "No rule is slower than the default beyond noise." if not gained.slower else ""
+        count = format_count(gained.slower, "rule")
         self.dropped.object = none or f"{count} slower than the default beyond noise: the library would decide there."
         self._offer()
 
@@ -157,9 +158,8 @@ class Gain(Section):
             return
         other = "comm_size" if self.along.value == "message_size" else "message_size"
         sizes = [int(size) for size in self.gained.measured.cells[other].values]
-        words = {format_bytes(size) if other == "message_size" else f"{size:,} processes": size for size in sizes}
         value = self.at.value if self.at.value in sizes else sizes[-1]
-        self.at.param.update(options=words, value=value)
+        self.at.param.update(options={write_size(other, size): size for size in sizes}, value=value)
         self._draw()
 
     def _draw(self, *_: Any) -> None:

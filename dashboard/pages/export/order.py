@@ -14,7 +14,7 @@ from dashboard.export.target import ExportError
 from dashboard.export.writing import Order, Written, write
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
-from dashboard.session.view import View
+from dashboard.session.view import View, still
 
 Made = Written | str
 """What was written, or why nothing could be."""
@@ -61,7 +61,7 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
         for number, (name, view) in enumerate(views.items()):
             say(number / (len(views) + 1), name)
             if name not in grown:
-                grown[name] = view.job(view.choice)(partial(_still, say, number / (len(views) + 1), name))
+                grown[name] = view.job(view.choice)(partial(still, say, number / (len(views) + 1), name))
         say(len(views) / (len(views) + 1), "writing and reading back")
         try:
             return write(_order(views, [as_nearest_beyond(grown[name]) for name in names], given))
@@ -69,11 +69,6 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
             return str(error)
 
     return lambda progress: COMPUTED.once(key, lambda: make(progress))
-
-
-def _still(say: Progress, share: float, name: str, _share: float, _text: str) -> None:
-    # Only whether to go on is asked from inside: how far one tree is says nothing of them all.
-    say(share, name)
 
 
 def _order(views: dict[str, View], grown: list[DecisionFunction], given: dict[str, Any]) -> Order:

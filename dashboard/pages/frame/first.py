@@ -1,15 +1,15 @@
 """The first minute: the way from files to a library's rules, with the next step as a button."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.pages.parts.loading import load
+from dashboard.pages.parts.loading import load_sample
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Button
-from dashboard.session.samples import sample_start
 from dashboard.session.state import State
 
 #: The way through the pages: what is done, and where.
@@ -41,9 +41,8 @@ class First(Viewer):
     def __init__(self, state: State, upload: Callable[[], None]) -> None:
         super().__init__()
         self._state = state
-        self.sample = Button(
-            label="Load the sample data and decide", color="primary", variant="contained", on_click=self._load_sample
-        )
+        look = {"color": "primary", "variant": "contained"}
+        self.sample = Button(label="Load the sample data and decide", on_click=partial(load_sample, state), **look)
         self.upload = Button(label="Drop your own files", variant="outlined", on_click=lambda _: upload())
         self.text = pn.pane.Markdown("", margin=(4, 10))
         self.steps = {page: Button(label="", size="small", margin=(2, 4)) for page in STEPS}
@@ -75,9 +74,3 @@ class First(Viewer):
                 variant="contained" if page == following else "outlined",
                 disabled=not there and page != "Data",
             )
-
-    async def _load_sample(self, *_: Any) -> None:
-        state = self._state
-        sample = sample_start()
-        if await load(state, list(sample.paths), sample.hints) is None:
-            state.error, state.page = "", "Decisions"

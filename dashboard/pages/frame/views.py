@@ -10,6 +10,7 @@ import param
 from panel.custom import JSComponent
 from panel.viewable import Viewer
 
+from dashboard.pages.parts.views import once_loaded
 from dashboard.pages.parts.widgets import Button, Select, TextInput
 from dashboard.session.history import History, View
 
@@ -97,11 +98,7 @@ class ViewBar(Viewer):
         self.line.visible = not self.line.visible
 
     def _kept(self, *_: Any) -> None:
-        if pn.state.curdoc is not None and not pn.state.loaded:
-            # What changes while the browser is still building the page may be lost on it.
-            pn.state.onload(self._list)
-        else:
-            self._list()
+        once_loaded(self._list)
 
     def _list(self) -> None:
         names = sorted(self._known())

@@ -14,6 +14,7 @@ from dashboard.benchmarks.providers import offered as offered_by
 from dashboard.domain.adaptive import ADAPTIVE, BUDGET, UNTIL
 from dashboard.domain.campaign import ALL, GRID, GRIDS, OPTIONS, ORTHOGONAL
 from dashboard.domain.jobs import RANKS, SLURM
+from dashboard.domain.units import format_count
 from dashboard.measuring.asked import Asked, providers_of
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields, titles_of
@@ -147,10 +148,10 @@ def _offered(installation: Installation | None, methods: Mapping[str, list[tuple
         + "</dd>"
         for collective, offered in methods.items()
     )
-    counts = sum(len([1 for name, _ in offered if name != DEFAULT]) for offered in methods.values())
+    counts = sum(name != DEFAULT for offered in methods.values() for name, _ in offered)
     return (
-        f"<details><summary><small>{library_name}: {counts} algorithms of {len(methods)} "
-        f"collective{'' if len(methods) == 1 else 's'}, and its own decision</small></summary>"
+        f"<details><summary><small>{library_name}: {format_count(counts, 'algorithm')} of "
+        f"{format_count(len(methods), 'collective')}, and its own decision</small></summary>"
         f'<dl style="font-size: 12px; margin: 4px 0">{rows}</dl></details>'
     )
 

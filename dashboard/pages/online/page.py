@@ -161,22 +161,20 @@ class OnlinePage(Page):
         if with_folder and (kept := self._folder) is not None:
             table = kept.table.methods
             labels = [f"{collective}:{method.label}" for collective, listed in table.items() for method in listed]
-            blocked = [f"{each.collective}:{each.method}" for each in kept.blocked]
-            labels = list(dict.fromkeys([*labels, *blocked]))
+            labels = list(dict.fromkeys([*labels, *self._blocked()]))
         with self.filling():
             self.source.value = (shown.kind, shown.name)
             self.seed.value, self.iterations.value = shown.seed, shown.iterations
             self.fields.show({**base.to_dict(), **shown.learning})
-            self.blocked.param.update(options=labels, value=self._blocked_now(), visible=with_folder)
+            blocked = self._blocked() if shown.blocked is None else list(shown.blocked)
+            self.blocked.param.update(options=labels, value=blocked, visible=with_folder)
             self.numbers.visible = not with_folder
             about = "" if with_folder else scenarios.file_data(shown.name).get("about", "")
             self.about.object = f"<small>{about}</small>" if about else ""
 
-    def _blocked_now(self) -> list[str]:
-        if self.shown.blocked is not None:
-            return list(self.shown.blocked)
-        folder = self._folder
-        return [] if folder is None else [f"{each.collective}:{each.method}" for each in folder.blocked]
+    def _blocked(self) -> list[str]:
+        """What the folder on show never chooses by itself."""
+        return [] if self._folder is None else [f"{each.collective}:{each.method}" for each in self._folder.blocked]
 
     def _opened(self) -> Folder | None:
         """The folder on show; None: there is none, or it is damaged."""
@@ -207,15 +205,13 @@ class OnlinePage(Page):
             return
         base = self._base().to_dict()
         chosen = {name: value for name, value in self.fields.values().items() if value != base[name]}
-        blocked = tuple(self.blocked.value)
-        known = self._folder
-        same = known is None or blocked == tuple(f"{each.collective}:{each.method}" for each in known.blocked)
+        blocked = list(self.blocked.value)
         self.shown = replace(
             self.shown,
             seed=clamped(self.seed),
             iterations=clamped(self.iterations),
             learning=chosen,
-            blocked=None if same else blocked,
+            blocked=None if self._folder is None or blocked == self._blocked() else tuple(blocked),
         )
         self._take()
 

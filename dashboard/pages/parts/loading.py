@@ -11,6 +11,7 @@ from dashboard.domain.units import format_count
 from dashboard.pages.data.files import confined
 from dashboard.pages.parts.reports import usable, without_folders
 from dashboard.session.registry import Origin, Results, load_results
+from dashboard.session.samples import sample_start
 from dashboard.session.state import State
 from loaders import LoadError, apart
 
@@ -105,6 +106,13 @@ async def load(
         state.param.update(busy="", progress=None)
     fail(state, without_folders(why, folders))
     return reports
+
+
+async def load_sample(state: State, *_: Any) -> None:
+    """Load the sample data, and show what is decided on them."""
+    sample = sample_start()
+    if await load(state, list(sample.paths), sample.hints) is None:
+        state.param.update(error="", page="Decisions")
 
 
 def fail(state: State, why: str) -> None:

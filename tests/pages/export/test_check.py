@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dashboard.domain.units import format_percent
 from dashboard.export.rules.lint import read_text
 from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.export.check import MOST_BYTES
@@ -39,6 +40,13 @@ def test_a_rules_file_is_checked_over_the_measurements(drawn: ExportPage, state:
     assert (image(drawn.check.maps, "b") == painted(drawn.check.maps, penalties["chosen"].values)).all()
     labels = state.view.cube()["method"].values
     assert set(labels[penalties["chosen"].values.ravel()]) == {"binomial", "pipeline 8KiB"}
+
+
+def test_what_a_rules_file_costs_is_written_as_percentages_are_everywhere(drawn: ExportPage, state: State) -> None:
+    drawn.check.give("linear.conf", "1\n7\n1\n2\n1\n0 1 0 0\n")
+    mean = state.view.statistics(drawn.check.choice)["penalty"]["mean"]
+    assert mean > 100
+    assert f"bcast: mean penalty {format_percent(mean)}." in drawn.check.cost.object
 
 
 def fresh() -> tuple[ExportPage, State]:

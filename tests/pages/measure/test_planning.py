@@ -22,7 +22,7 @@ def test_the_methods_are_those_of_the_installed_library(page: MeasurePage) -> No
     assert page.form.widgets["algorithms"].options == ["default", "basic_linear", "binomial"]
     page.form.widgets["collectives"].value = ["reduce"]
     assert page.form.widgets["algorithms"].options == ["default", "binomial"]
-    assert "Open MPI 5.0.11" in page.form.offered.object
+    assert "Open MPI 5.0.11: 1 algorithm of 1 collective, and" in page.form.offered.object
 
 
 def test_the_help_of_grids_says_how_they_are_written(page: MeasurePage) -> None:
