@@ -37,4 +37,4 @@ return where
     + line('best     ', best, best_time, data.best_repetitions[cell])
     + (compares ? `\npenalty  ${percent}` : '')
     + doubts
-    + `\n${data.measured[cell]} methods measured · tap to pin`
+    + `\n${data.measured[cell]} method${data.measured[cell] === 1 ? '' : 's'} measured · tap to pin`

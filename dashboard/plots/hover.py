@@ -17,6 +17,7 @@ from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 from numpy.typing import NDArray
 
 from dashboard.domain.arrays import Array
+from dashboard.domain.units import format_count
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import changed_columns
@@ -110,7 +111,7 @@ class CellFigures:
             "x_edges": axes.x.edges.tolist(),
             "y_edges": axes.y.edges.tolist(),
             "x_names": [axes.x.write(size) for size in axes.x.sizes],
-            "y_names": [f"{axes.y.write(size)} processes" for size in axes.y.sizes],
+            "y_names": [format_count(int(size), "process", "processes") for size in axes.y.sizes],
             "names": [f"{letter:<3}{label}" for letter, label in zip(key.letters, key.labels, strict=True)],
         }
 

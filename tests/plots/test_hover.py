@@ -1,12 +1,16 @@
 """What a map says under the pointer."""
 
+from pathlib import Path
+
 import holoviews as hv
 import numpy as np
 import pytest
 import xarray as xr
 from bokeh.models import HoverTool
+from playwright.sync_api import Browser
 
 from dashboard.decisions import decision_map, penalty, quadtree
+from dashboard.plots import hover
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import code_image
@@ -74,6 +78,22 @@ def test_the_figures_of_a_small_map_lie_beside_it() -> None:
     assert arguments["x_names"][:2] == ["1 B", "2 B"]
     assert arguments["y_names"][0] == "2 processes"
     assert arguments["cells"].data["chosen"].tolist() == penalties["chosen"].values.ravel().tolist()
+
+
+@pytest.mark.slow
+def test_what_there_is_one_of_is_said_as_one_under_the_pointer(chromium: Browser) -> None:
+    cube = cube_of(np.ones((1, 1, 1)), [1], [8])
+    dmap, key = decision_map(cube), MethodKey.of(["linear"])
+    figures = CellFigures(Axes.of(dmap), key, "bcast")
+    columns = cell_columns(cube, dmap, penalty(cube, quadtree(dmap)))
+    cells = {"tags": [], "data": {name: values.tolist() for name, values in columns.items()}}
+    told = {**figures._facts, "cells": cells, "ask": {"tags": []}, "special_vars": {"x": 3.0, "y": 0.0}}
+    run = "([code, told]) => new Function(...Object.keys(told), code)(...Object.values(told))"
+    page = chromium.new_page()
+    text = page.evaluate(run, [Path(hover.__file__).with_name("hover.js").read_text(encoding="utf-8"), told])
+    page.close()
+    assert text.startswith("bcast · 1 process · 8 B")
+    assert "1 method measured" in text
 
 
 def test_new_figures_replace_the_old_ones() -> None:
