@@ -41,6 +41,12 @@ def test_the_target_that_is_offered_is_what_the_measured_library_reads() -> None
         assert rules_target({"library": library, "library_version": version}) == target
 
 
+def test_a_number_is_the_target_s_where_its_library_was_measured() -> None:
+    method = Method("the third", "third", 0, {"library_id": 3})
+    assert lacking(TARGETS["intel"], "bcast", [method], {"library": "Intel MPI"}) == []
+    assert lacking(TARGETS["intel"], "bcast", [method], {"library": "Open MPI"}) == [method]
+
+
 @pytest.mark.parametrize("target", ["c", "python", "json"])
 def test_a_target_that_takes_any_has_none(target: str) -> None:
     assert known(TARGETS[target], "bcast") == ()

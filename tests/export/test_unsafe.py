@@ -14,6 +14,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.unsafe import (
     CHECKED,
     LEFT_OUT,
+    is_unsafe,
     limits,
     not_written,
     of_other_library,
@@ -144,6 +145,8 @@ def test_versions_bound_a_fault() -> None:
         assert fault is not None
         assert fault.only_commutative == limited
         assert known_fault("Open MPI", "5.0.11", collective, number=number) is None
+    assert is_unsafe("openmpi-json", "allgather", "direct-messaging")
+    assert not is_unsafe("openmpi", "allgather", "direct-messaging")
     for version in ("4.1.3", "4.2.3", "4.3.2", "5.0.2"):
         assert known_fault("MPICH", version, "reduce_scatter", name="pairwise")
     assert known_fault("MPICH", "5.1.0", "reduce_scatter", name="pairwise") is None
