@@ -3,6 +3,7 @@
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,10 @@ def read_plan(path: Path) -> Plan:
         raise OnlineError(f"{path}: {error}") from None
 
 
+def _is_command(words: Any) -> bool:
+    return isinstance(words, list) and bool(words) and all(isinstance(word, str) for word in words)
+
+
 def _plan(data: Any) -> Plan:
     if not isinstance(data, dict):
         raise OnlineError('a plan is a JSON object, such as {"runs": [["mpiexec", "./program"]]}')
@@ -62,17 +67,17 @@ def _plan(data: Any) -> Plan:
         raise OnlineError(f"there is no {unknown[0]!r} in a plan")
     for name in ("runs", "evaluate"):
         commands = data.get(name, [])
-        if not all(isinstance(c, list) and c and all(isinstance(word, str) for word in c) for c in commands):
+        if not isinstance(commands, list) or not all(map(_is_command, commands)):
             raise OnlineError(f"{name} must be a list of commands, each a list of words")
         data[name] = tuple(tuple(command) for command in commands)
-    if "slurm" in data:
+    if data.get("slurm") is not None:
         data["slurm"] = Request.from_record({"array": 1, **data["slurm"]})
     plan = Plan(**data)
     counts = (plan.iterations, plan.every, *([] if plan.each is None else [plan.each]))
     fits = plan.runs and all(type(count) is int and count >= 1 for count in counts)
     if plan.slurm is not None and plan.seconds is None:
         raise OnlineError("jobs of Slurm need a time limit; say the seconds of a run, such as 600")
-    if not fits or not (plan.seconds is None or plan.seconds > 0):
+    if not fits or not (plan.seconds is None or (isinstance(plan.seconds, int | float) and plan.seconds > 0)):
         raise OnlineError("runs, iterations, every and each must be at least 1, seconds above 0")
     return plan
 
@@ -155,5 +160,6 @@ def evaluations(folder: Folder) -> list[dict[str, Any]]:
 
 def check_evaluation(record: Mapping[str, Any]) -> None:
     """Raise where it is no record of an evaluation."""
-    _ = int(record["iteration"]), " ".join(record["command"])
-    _ = [float(record[name]["collectives"]) for name in ("default", "tuned")]
+    _ = index(record["iteration"]), " ".join(record["command"])
+    # Those of earlier versions do not say how long the run took.
+    _ = [(float(each["collectives"]), float(each.get("run", 0))) for each in (record["default"], record["tuned"])]

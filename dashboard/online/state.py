@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -121,16 +122,16 @@ class Folder:
         file = path / "loop.json"
         try:
             data = disk.read_json(file)
-            if data["colltune_online"] != _FORMAT:
-                raise OnlineError(f"{file}: is of version {data['colltune_online']}, expected {_FORMAT}")
-            machine = (int(data["machine"]["nodes"]), int(data["machine"]["ppn"]))
-            blocked = tuple(Blocked(**each) for each in data["blocked"])
-            return cls(path, AlgTable.from_dict(data["table"]), machine, Learning.of(data["learning"]), blocked)
+            if data["colltune_online"] == _FORMAT:
+                machine = (int(data["machine"]["nodes"]), int(data["machine"]["ppn"]))
+                blocked = tuple(Blocked(**each) for each in data["blocked"])
+                return cls(path, AlgTable.from_dict(data["table"]), machine, Learning.of(data["learning"]), blocked)
         except OSError as error:
             reason = error.strerror or error
             raise OnlineError(f"{file}: cannot be read: {reason}; 'colltune online init' makes the folder") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise OnlineError(f"{file}: is damaged: {error!r:.200}") from None
+        raise OnlineError(f"{file}: is of version {data['colltune_online']}, expected {_FORMAT}")
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -282,7 +283,7 @@ def _header(files: list[Path]) -> Mapping[str, Any]:
 
 def _check_progress(record: Mapping[str, Any]) -> None:
     """Raise where it is no record of a training."""
-    _ = [int(record[name]) for name in ("iteration", "timings", "runs")], [int(n) for n in record["learnt"].values()]
+    _ = [index(each) for each in (record["iteration"], record["timings"], record["runs"], *record["learnt"].values())]
 
 
 def read_lines(path: Path, check: Callable[[Mapping[str, Any]], None]) -> list[dict[str, Any]]:

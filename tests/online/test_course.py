@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,6 +143,15 @@ def test_the_command_shows_the_course_by_other_settings(folder: Folder, done: Do
     assert "summed" in note
     assert "tuned/best, median" in done("online", "show", folder.path, "--course").out
     assert main(["online", "show", str(folder.path), "--course", "--block", "bcast:no"]) == 2
+
+
+@pytest.mark.parametrize("seconds", [None, "x"])
+def test_an_evaluation_whose_run_took_no_time_that_can_be_read_is_damaged(folder: Folder, seconds: Any) -> None:
+    (first, *_) = running.evaluations(folder)
+    running.check_evaluation(first)
+    running.check_evaluation({**first, "tuned": {"collectives": 1.0}})
+    with pytest.raises((TypeError, ValueError)):
+        running.check_evaluation({**first, "tuned": {**first["tuned"], "run": seconds}})
 
 
 def test_what_a_plan_judges_besides_is_run_though_it_stands_before_what_was_judged(

@@ -185,9 +185,10 @@ def test_the_folder_is_opened_as_it_was_saved(folder: Folder, tmp_path: Path) ->
     assert (again.table.digest, again.machine, again.learning) == (TABLE.digest, (4, 4), folder.learning)
     with pytest.raises(OnlineError, match="colltune online init"):
         Folder.open(tmp_path)
-    (folder.path / "loop.json").write_text('{"colltune_online": 1}', encoding="ascii")
-    with pytest.raises(OnlineError, match=r"loop\.json: is damaged"):
-        Folder.open(folder.path)
+    for version, words in ((1, "is damaged"), (2, "is of version 2, expected 1")):
+        (folder.path / "loop.json").write_text(json.dumps({"colltune_online": version}))
+        with pytest.raises(OnlineError, match=rf"^[^:]*/loop\.json: {words}"):
+            Folder.open(folder.path)
 
 
 def test_the_decision_function_decides_as_the_look_up() -> None:
@@ -213,6 +214,9 @@ def test_of_what_was_learnt_a_damaged_line_is_named_and_one_that_was_cut_off_is_
     assert folder.progress == [known, known]
     file.write_text(f"{line}{line[:20]}\n{line}")
     with pytest.raises(OnlineError, match=r"progress\.jsonl:2: is damaged .*; remove the line"):
+        _ = folder.progress
+    file.write_text(json.dumps({**known, "timings": "7"}) + "\n")
+    with pytest.raises(OnlineError, match=r"progress\.jsonl:1: is damaged"):
         _ = folder.progress
 
 
@@ -382,6 +386,8 @@ def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, refused: Run) -
         ('{"runs": [["a"]], "pace": 1}', "no 'pace' in a plan"),
         ("[", "plan.json"),
         ('["mpiexec"]', "is a JSON object"),
+        ('{"runs": [["a"]], "seconds": "x"}', "seconds above 0"),
+        ('{"runs": null, "slurm": null}', "a list of commands"),
     ],
 )
 def test_what_is_wrong_with_a_plan_is_named(tmp_path: Path, plan: str, words: str) -> None:
