@@ -88,9 +88,12 @@ class Asked:
         """
         known = {option.name for option in fields(cls)}
         settings = {**{name: value for name, value in kept.items() if name in known}, **given}
-        settings["collectives"] = tuple(settings.get("collectives") or COLLECTIVES)
         settings.setdefault("ranks", default_ranks())
-        return cls(**settings).with_digest()
+        try:
+            settings["collectives"] = tuple(settings.get("collectives") or COLLECTIVES)
+            return cls(**settings).with_digest()
+        except (TypeError, AttributeError) as error:
+            raise PlanError(f"what was asked before (asked.json) cannot be read: {error}") from error
 
     @staticmethod
     def named(chosen: Mapping[str, Any]) -> dict[str, Any]:

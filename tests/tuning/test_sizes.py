@@ -3,6 +3,7 @@
 import pytest
 
 from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.errors import PlanError
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.tuning import Asked
 from dashboard.tuning.sizes import _affordable, _Candidate, _ends, _spread
@@ -20,6 +21,12 @@ from dashboard.tuning.sizes import _affordable, _Candidate, _ends, _spread
 )
 def test_of_many_ranks_powers_of_two_and_halfway_between_them_are_measured(ranks: int, rows: tuple[int, ...]) -> None:
     assert Asked(ranks=ranks).rows == rows
+
+
+@pytest.mark.parametrize("kept", [{"message_sizes": 64}, {"collectives": 5}, {"seconds": "60"}, {"workload": 1}])
+def test_what_was_asked_before_is_an_error_where_it_cannot_be_read(kept: dict[str, object]) -> None:
+    with pytest.raises(PlanError, match=r"what was asked before \(asked\.json\) cannot be read"):
+        Asked.of(kept, {})
 
 
 def test_a_third_of_the_time_is_for_measuring_and_as_much_for_each_of_two_comparisons() -> None:
