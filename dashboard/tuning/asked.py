@@ -68,7 +68,7 @@ class Asked:
         if not self.collectives:
             raise PlanError("no collective is to be tuned: name at least one (-c)")
         refuse_unknown(self.collectives)
-        for sizes in filter(None, (self.comm_sizes, self.message_sizes)):
+        for sizes in (self.message_sizes, *filter(None, [self.comm_sizes])):
             parse_sizes(sizes)
         if self.ranks < 2:
             raise PlanError(f"{self.ranks} ranks: collectives need at least 2 (--ranks)")

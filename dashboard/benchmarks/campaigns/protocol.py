@@ -51,6 +51,7 @@ class Protocol:
             ("most repetitions", self.max_repetitions, 1),
             ("rounds", self.rounds, 1),
             ("warm-up", self.warm_up, 0),
+            ("iterations", self.iterations, 1),
         ):
             if type(count) is not int or count < low:
                 raise PlanError(f"{name}: {count!r}; allowed are whole numbers of at least {low}")
@@ -58,8 +59,6 @@ class Protocol:
             raise PlanError(
                 f"most repetitions, {self.max_repetitions}, are fewer than the least, {self.min_repetitions}"
             )
-        if type(self.iterations) is not int or self.iterations < 1:
-            raise PlanError(f"iterations: {self.iterations!r}; allowed are whole numbers of at least 1")
         if not 0 < self.relative_error < 1:
             raise PlanError(f"relative_error: {self.relative_error!r}; allowed is a share above 0 and below 1")
         if not 0 < self.seconds < math.inf:
