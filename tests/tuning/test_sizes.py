@@ -23,7 +23,9 @@ def test_of_many_ranks_powers_of_two_and_halfway_between_them_are_measured(ranks
     assert Asked(ranks=ranks).rows == rows
 
 
-@pytest.mark.parametrize("kept", [{"message_sizes": 64}, {"message_sizes": None}, {"collectives": 5}, {"seconds": "60"}])
+@pytest.mark.parametrize(
+    "kept", [{"message_sizes": 64}, {"message_sizes": None}, {"collectives": 5}, {"seconds": "60"}]
+)
 def test_what_was_asked_before_is_an_error_where_it_cannot_be_read(kept: dict[str, object]) -> None:
     with pytest.raises(PlanError, match=r"what was asked before \(asked\.json\) cannot be read"):
         Asked.of(kept, {})
