@@ -107,7 +107,7 @@ static void colltune_read_order(void)
 {
     struct colltune_order *order = &colltune_order;
     const char *said, *named = getenv("COLLTUNE_ONLINE_COLLECTIVES");
-    int number, size = 1;
+    int number, size = 1, known = 0;
 
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     order->mode = colltune_mode();
@@ -127,6 +127,10 @@ static void colltune_read_order(void)
     order->seed = said != NULL ? strtoull(said, NULL, 10) : 1;
     for (number = 0; number < COLLTUNE_COLLECTIVES; number++) {
         order->collectives[number] = colltune_named(named, colltune_collectives[number]);
+        known |= order->collectives[number];
+    }
+    if (!known && order->mode != COLLTUNE_MODE_OFF) {
+        colltune_say("COLLTUNE_ONLINE_COLLECTIVES names none that this library tunes; it is ", named);
     }
 }
 

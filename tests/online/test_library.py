@@ -356,6 +356,8 @@ def test_only_the_collectives_that_are_named_are_tuned(
 ) -> None:
     bench.run(3, program, "check", preload=tuner, said=said(tmp_path, collectives="allgather,bcast"))
     assert set(calls_of(tmp_path)["collective"]) == {"allgather", "bcast"}
+    done = bench.run(2, program, "calls", "5", "64", preload=tuner, said=said(tmp_path, run="two", collectives="Bcast"))
+    assert "COLLTUNE_ONLINE_COLLECTIVES names none that this library tunes; it is Bcast\n" in done.stderr
 
 
 def test_the_calls_of_fortran_are_there(tuner: Path) -> None:
