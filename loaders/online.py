@@ -290,6 +290,7 @@ def read_data(path: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
     try:
         stored = pq.read_table(path)
         methods = json.loads((stored.schema.metadata or {})[_METHODS])["methods"]
+        stored.select([*_SAME, "time", "run", "mode", "iteration"])
         return stored.to_pandas(), methods
     except KeyError:
         raise LoadError("is Parquet, but no data set of online tuning", path=path) from None

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dashboard.domain.arrays import BoolArray, Float32, FloatArray, Int32, IntArray
 from dashboard.online.bins import Bins
+from dashboard.online.errors import OnlineError
 from dashboard.online.learn import SIZES, Regression, regressions
 from dashboard.online.settings import Learning
 from dashboard.online.table import AlgTable, doubles, need_of, usable
@@ -33,6 +34,11 @@ class Blocked:
     message_size: tuple[float | None, float | None] = (None, None)
     nodes: tuple[float | None, float | None] = (None, None)
     ppn: tuple[float | None, float | None] = (None, None)
+
+    def __post_init__(self) -> None:
+        ends = (*self.message_size, *self.nodes, *self.ppn)
+        if not isinstance(self.method, str) or not all(each is None or isinstance(each, int | float) for each in ends):
+            raise OnlineError(f"what is blocked is a method between sizes, found {self}")
 
     def names(self, label: str) -> bool:
         """Whether a method of this label is one of them."""

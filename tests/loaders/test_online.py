@@ -12,13 +12,24 @@ from hypothesis import strategies as st
 
 from dashboard.online.table import default_table
 from loaders import LoadError, open_results, scan
-from loaders.online import METRICS, run_of, totals_of
+from loaders.online import DATA_NAME, METRICS, read_data, run_of, totals_of, write_data
 from loaders.source import Source
 from tests.online.traces import write_trace
 
 TABLE = default_table("5.0")
 BCAST = list(TABLE.methods).index("bcast")
 CHAIN = next(n for n, m in enumerate(TABLE.methods["bcast"], 1) if m.label == "chain 1KiB fan_out=4")
+
+
+@pytest.mark.parametrize("name", ["run", "mode", "nodes", "time"])
+def test_a_data_set_that_lacks_a_column_is_none(tmp_path: Path, name: str) -> None:
+    calls = run_of(Source(write_trace(tmp_path, "one", 0, [{}], TABLE)))[1]
+    calls = calls.assign(run="one", mode="tuning", iteration=1)
+    write_data(tmp_path / DATA_NAME, calls, TABLE.listed, TABLE.digest)
+    assert read_data(tmp_path / DATA_NAME)[0].equals(calls)
+    write_data(tmp_path / DATA_NAME, calls.drop(columns=name), TABLE.listed, TABLE.digest)
+    with pytest.raises(LoadError, match="is Parquet, but no data set of online tuning"):
+        read_data(tmp_path / DATA_NAME)
 
 
 def test_the_time_of_a_call_is_the_longest_of_its_processes(tmp_path: Path) -> None:

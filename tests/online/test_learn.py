@@ -10,6 +10,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dashboard.online.bins import Bins
+from dashboard.online.errors import OnlineError
 from dashboard.online.learn import fit, regressions, since_change, summarise, trend
 from dashboard.online.selection import DEFAULT, Blocked, Calls, _choice, allowed_in, learn
 from dashboard.online.settings import Learning
@@ -144,6 +145,12 @@ def test_a_block_holds_both_of_its_ends() -> None:
     assert block.at("bcast", "chain 8KiB", points).tolist() == [False, True, True, False, False]
     assert not block.at("bcast", "linear", points).any()
     assert not block.at("reduce", "chain", points).any()
+
+
+@pytest.mark.parametrize("change", [{"method": 5}, {"nodes": ("2", "4")}])
+def test_what_is_blocked_is_a_method_between_sizes(change: dict[str, Any]) -> None:
+    with pytest.raises(OnlineError, match="what is blocked is a method between sizes, found Blocked"):
+        Blocked(**{"collective": "bcast", "method": "ring", **change})
 
 
 def test_blocked_methods_are_never_chosen_there() -> None:
