@@ -22,9 +22,9 @@ class Axes:
 
     def __init__(self, rows: CollectiveRows) -> None:
         self.methods = len(rows.methods.values)
-        self.comm_sizes, self._comm = _ranks(rows.comm_sizes.values)
-        self.message_sizes, self._message = _ranks(rows.message_sizes.values)
-        self.ppns, self._ppn = _ranks(rows.ppns.values)
+        self.comm_sizes, self._comm = _sorted(rows.comm_sizes.values)
+        self.message_sizes, self._message = _sorted(rows.message_sizes.values)
+        self.ppns, self._ppn = _sorted(rows.ppns.values)
         self.shape = (self.methods, len(self.comm_sizes), len(self.message_sizes), len(self.ppns))
         self.size = math.prod(self.shape)
         if self.size > MAX_CELLS:
@@ -42,9 +42,6 @@ class Axes:
         return places
 
 
-def _ranks(values: Sequence[int]) -> tuple[Ints, Ints]:
-    array = np.array(values, dtype=np.int64)
-    order = np.argsort(array)
-    ranks = np.empty(len(array), dtype=np.int64)
-    ranks[order] = np.arange(len(array))
-    return array[order], ranks
+def _sorted(values: Sequence[int]) -> tuple[Ints, Ints]:
+    """Different values in their order, and the place of each in it."""
+    return np.unique(np.array(values, dtype=np.int64), return_inverse=True)

@@ -22,7 +22,7 @@ from pandas.api.types import union_categoricals
 from loaders.ahead import one_ahead
 from loaders.chunk import Chunk, words_of
 from loaders.sizes import parse_size
-from loaders.source import Source, occurrences
+from loaders.source import Source, line_ends
 from loaders.text import COMMA, with_comma
 
 _NUMBERS = ("number", "whole")
@@ -170,7 +170,7 @@ class Delimited:
         ends = text.endswith(b"\n")
         if b"\0" in text or not (ends or self._open_end):
             return None
-        lines = occurrences(text, "\n") + (not ends)
+        lines = line_ends(text) + (not ends)
         frame = self._parsed(text, lines)
         if not ends:
             self._source.note(_NO_END)

@@ -166,11 +166,9 @@ class Hints:
     def from_own_name(self, path: PurePath) -> dict[str, Any]:
         """What a file name of the form `OWN_PATTERN` says; empty for any other or where a pattern is given."""
         match = None if self._pattern is not None else _OWN.search(path.as_posix())
-        return (
-            {}
-            if match is None or collective_name(match["collective"]) is None
-            else {n: _typed(n, t) for n, t in match.groupdict().items()}
-        )
+        if match is None or collective_name(match["collective"]) is None:
+            return {}
+        return {n: _typed(n, t) for n, t in match.groupdict().items()}
 
 
 def _typed(name: str, value: Any) -> Any:

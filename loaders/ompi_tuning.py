@@ -34,7 +34,6 @@ _HEADER = re.compile(r"#N(?:nodes|ranks)\s+Message_size\s+(\S.*)")
 _MARK = re.compile(rb"^#N(?:nodes|ranks)[ \t]+Message_size[ \t]", re.MULTILINE)
 _CELL = re.compile(r"(\d+(?:\.\d*)?)(?:\((\d+(?:\.\d*)?)\))?", re.ASCII)
 _TOKEN = re.compile(r"No data|\S+")
-_ROWS = 20_000
 #: The library's own choice, by number and by name: what ``best.out`` compares with.
 _REFERENCES = ("0", "tuned")
 
@@ -70,7 +69,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
             continue
         source.loaded(1)
         rows += cells_of_row
-        if len(rows) >= _ROWS:
+        if len(rows) >= text.ROWS_HELD:
             yield _table(rows, collective)
             rows = []
     if rows:

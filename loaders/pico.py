@@ -19,11 +19,8 @@ from pathlib import Path
 import pandas as pd
 
 from loaders import pico_samples, pico_summary, pico_tar
-from loaders.pico_names import first_line
+from loaders.pico_names import ALLOCATION, METADATA, first_line
 from loaders.source import Format, Source
-
-_METADATA = "timestamp,test_id,"
-_ALLOCATION = "MPI_Rank,allocation"
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -31,7 +28,7 @@ def recognises(head: bytes, path: Path) -> bool:
     if pico_tar.is_tar(head):
         return True
     first = first_line(head)
-    return first.startswith((_METADATA, _ALLOCATION)) or pico_summary.is_header(first) or pico_samples.is_header(first)
+    return first.startswith((METADATA, ALLOCATION)) or pico_summary.is_header(first) or pico_samples.is_header(first)
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
@@ -39,12 +36,12 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     source.attrs.update(benchmark="PICO", statistic_kind="completion")
     head = source.head()
     first = first_line(head)
-    if first.startswith(_METADATA) and not pico_summary.is_header(first):
+    if first.startswith(METADATA) and not pico_summary.is_header(first):
         raise source.fail(
             "PICO's list of tests (collective, nodes, library of each test) holds no times; it says what tarballs "
             "beside it hold: load those, or the aggregated summary"
         )
-    if first.startswith(_ALLOCATION):
+    if first.startswith(ALLOCATION):
         raise source.fail(
             "PICO's list of the nodes that the ranks ran on holds no times; load the aggregated summary or the "
             "files of samples beside it"

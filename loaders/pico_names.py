@@ -17,6 +17,8 @@ DATATYPES = {
     "unsigned_char": 1,
 }
 
+#: How PICO's lists of tests, and of the nodes of ranks, begin.
+METADATA, ALLOCATION = "timestamp,test_id,", "MPI_Rank,allocation"
 _LIBBINE = re.compile(r"(?P<algorithm>.+)-(?P<segment>\d{1,15})-(?P<ports>\d{1,6})", re.ASCII)
 _SEGMENTED = re.compile(r"(?P<algorithm>.+)_(?P<segment>\d{1,15})", re.ASCII)
 #: What libraries take when they are left to themselves.

@@ -26,7 +26,7 @@ import pandas as pd
 from loaders import disk, pico_samples, pico_summary
 from loaders.errors import LoadError
 from loaders.names import collective_name
-from loaders.pico_names import TestFile, first_line, parse_nodes, split_file
+from loaders.pico_names import ALLOCATION, METADATA, TestFile, first_line, parse_nodes, split_file
 from loaders.pico_samples import SampleText
 from loaders.pico_summary import FACETS
 from loaders.source import Source
@@ -156,7 +156,7 @@ def _survey(source: Source) -> Campaign:
         first = first_line(text)
         if pico_samples.is_header(first):
             campaign.samples.add((member.folder, member.test, member.file))
-        elif pico_summary.is_header(first) or _is_metadata(first):
+        elif pico_summary.is_header(first) or first.startswith(METADATA):
             _tests(campaign, str(PurePosixPath(member.folder) / member.test), text)
     if campaign.unsaid():
         _tests_beside(source, campaign)
@@ -209,9 +209,9 @@ def _member(source: Source, campaign: Campaign, batch: _Batch, member: _Member, 
         yield from batch.add(member, text[end:], first)
     elif pico_summary.is_header(first):
         yield from _summary(source, campaign, member, text[:end], text[end:])
-    elif _is_metadata(first):
+    elif first.startswith(METADATA):
         source.skip_many(_rows(text[end:]), "PICO's list of tests, no times")
-    elif first.startswith("MPI_Rank,allocation"):
+    elif first.startswith(ALLOCATION):
         source.skip_many(_rows(text[end:]), "PICO's list of the nodes of the ranks, no times")
     else:
         source.skip_many(_rows(text), "not a table of PICO")
@@ -302,10 +302,6 @@ class _Batch:
 def _texts(values: list[Any], counts: list[int]) -> pd.Categorical:
     words = pd.Categorical(values)
     return pd.Categorical.from_codes(np.repeat(words.codes, counts), categories=words.categories)
-
-
-def _is_metadata(first: str) -> bool:
-    return first.startswith("timestamp,test_id,")
 
 
 def _rows(text: bytes) -> int:

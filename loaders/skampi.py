@@ -19,7 +19,7 @@ from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.facet_names import FACETS
 from loaders.hints import hinted
 from loaders.names import RESERVED
-from loaders.source import Format, Source, occurrences
+from loaders.source import Format, Source, line_ends
 from loaders.text import size_column
 
 STATISTIC = "SKaMPI result: per repetition the maximum over processes, mean of the middle half of the repetitions"
@@ -110,7 +110,7 @@ def _fast(text: bytes) -> pd.DataFrame | None:
     if match is None or not text.endswith(b"\n") or b"#" in body:
         return None
     loops = [name for name, _ in _LOOP.findall(match["loops"])]
-    lines = occurrences(body, "\n") + 1
+    lines = line_ends(body) + 1
     if not _same_loops(body, loops, lines):
         return None
     first = 2 * len(loops)

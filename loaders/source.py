@@ -226,7 +226,7 @@ class Source:
                 view = memoryview(data)
                 block, rest = b"".join((rest, view[:cut])), bytes(view[cut:])
                 yield number, block, done
-                number += occurrences(block, "\n")
+                number += line_ends(block)
             if not isinstance(stream, _Unpacked) and not self.broken:
                 self._digest = hashed.hexdigest()[:16]
         if rest:
@@ -287,11 +287,11 @@ class _Unpacked(gzip.GzipFile):
         return data
 
 
-def occurrences(text: bytes, character: str) -> int:
-    """How often an ASCII character stands in a text; several times faster than `bytes.count` where it is often."""
-    values, code, step = np.frombuffer(text, dtype=np.uint8), ord(character), 1 << 17
+def line_ends(text: bytes) -> int:
+    """How many lines end in a text; several times faster than `bytes.count` where they are short."""
+    values, step = np.frombuffer(text, dtype=np.uint8), 1 << 17
     # Piece by piece, so that what the comparison gives stays in the processor's cache.
-    return sum(int(np.count_nonzero(values[at : at + step] == code)) for at in range(0, values.size, step))
+    return sum(int(np.count_nonzero(values[at : at + step] == ord("\n"))) for at in range(0, values.size, step))
 
 
 @dataclass(frozen=True)
