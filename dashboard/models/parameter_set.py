@@ -144,7 +144,7 @@ def load_parameters(path: str | Path) -> ParameterSet:
 def text_of(path: str | Path) -> str:
     """The text of a file of parameters; `ParameterError` where it cannot be read."""
     try:
-        return disk.read_text(path)
+        return disk.read_text(path, encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file in UTF-8'}") from error
 

@@ -49,8 +49,10 @@ class PingPong:
         if wrong.any():
             place = int(np.argmax(wrong))
             raise ModelError(f"the time at {self.size[place]:g} B is {self.time[place]:g} s; expected more than 0 s")
-        if (np.diff(self.size) <= 0).any():
-            raise ModelError("the sizes of a ping-pong must ascend")
+        wrong = np.diff(self.size) <= 0
+        if wrong.any():
+            before, size = self.size[np.argmax(wrong) :][:2]
+            raise ModelError(f"{size:g} B stands behind {before:g} B; the sizes of a ping-pong must ascend, each once")
         if self.size.size < 2:
             sizes = f"{self.size[0]:g} B only" if self.size.size else "none"
             raise ModelError(f"a ping-pong of two or more message sizes is needed; found {sizes}")
@@ -144,7 +146,7 @@ def read_logp_table(path: str | Path) -> dict[str, FloatArray]:
     The table is CSV with ``#`` comments, sizes in bytes and times in microseconds.
 
     Columns: ``bytes, halfrtt_median_us, gap_us, os_us, or_us`` and optionally ``halfrtt_min_us``, ``reduce_local_us``
-    (a timed reduction of so many bytes) and ``copy_local_us`` (a timed copy); others are ignored. Rows ascend by size.
+    (a timed reduction of so many bytes) and ``copy_local_us`` (a timed copy); others are ignored.
 
     Returns
     -------
@@ -175,8 +177,9 @@ def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:
     for (number, _), row in zip(rows[1:], reader, strict=False):
         for name in wanted:
             values_of[name].append(logp_mpi.number_of(row[name], f"{path}:{number}: {name} is"))
+    order = np.argsort(values_of["bytes"], kind="stable")
     return {
-        name.removesuffix("_us"): np.asarray(values) / (1e6 if name.endswith("_us") else 1.0)
+        name.removesuffix("_us"): np.asarray(values)[order] / (1e6 if name.endswith("_us") else 1.0)
         for name, values in values_of.items()
     }
 

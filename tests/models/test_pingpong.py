@@ -51,7 +51,7 @@ def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:
         ([], [], "found none"),
         ([1.0, 2.0], [1e-5, 0.0], "the time at 2 B is 0 s"),
         ([1.0, 2.0], [1e-5, np.nan], "the time at 2 B is nan s"),
-        ([2.0, 1.0], [1e-5, 2e-5], "must ascend"),
+        ([1.0, 2.0, 2.0], [1e-5, 2e-5, 2e-5], "2 B stands behind 2 B; the sizes of a ping-pong must ascend, each once"),
     ],
 )
 def test_what_is_no_ping_pong(size: list[float], time: list[float], words: str) -> None:
@@ -107,6 +107,16 @@ def test_what_was_timed_locally_is_gamma_and_delta(tmp_path: Path) -> None:
         assert network.of(model).gamma == pytest.approx(2e-10)
         assert network.of(model).delta == pytest.approx(1e-10)
     assert network.provenance["assumed"] == []
+
+
+def test_a_table_as_a_spreadsheet_saves_it_may_have_a_mark_before_it_and_any_order(tmp_path: Path) -> None:
+    lines = TABLE.read_text().splitlines(keepends=True)
+    rows = [line for line in lines if line[0].isdigit()]
+    shuffled = "".join(line for line in lines if line[0].isalpha()) + "".join(rows[1::2] + rows[::2])
+    (tmp_path / "table.csv").write_text(shuffled, encoding="utf-8-sig")
+    expected = read_logp_table(TABLE)
+    for name, column in read_logp_table(tmp_path / "table.csv").items():
+        assert column.tolist() == expected[name].tolist()
 
 
 def test_one_large_size_tells_no_slope(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ class ParameterPanel(Filling):
 def _read(name: str, content: bytes) -> ParameterSet:
     """Parameters of an uploaded file; the browser's name of it is no path of ours."""
     try:
-        text = content.decode()
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ParameterError(f"{name}: not a text file in UTF-8") from None
     if name.endswith(".csv") or text.startswith(LOGP_MPI):

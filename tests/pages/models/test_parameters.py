@@ -123,7 +123,7 @@ def test_parameters_are_saved_and_loaded(page: ModelsPage, state: State) -> None
     assert saved["provenance"]["how"] == "changed by hand"
     assert saved["provenance"]["from"]["sources"] == ["dissertation, Tables 4.12 and 4.13"]
     other = ModelsPage(state)
-    other.panel.file.param.update(filename="mine.json", value=text.encode())
+    other.panel.file.param.update(filename="mine.json", value=text.encode("utf-8-sig"))
     assert other.choice.parameters == page.choice.parameters
     table = FAST_ETHERNET / "pointtopoint.csv"
     other.panel.file.param.update(filename=table.name, value=table.read_bytes())
