@@ -41,43 +41,28 @@ def ways_of(sent: Sequence[Edge]) -> list[Edge]:
 
 def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float, float]]:
     """Where each rank is drawn: a tree below its root, whichever way messages go along it; all else on a circle."""
-    pairs = {frozenset(way[:2]) for way in ways}
-    below: dict[int, list[int]] = {rank: [] for rank in range(processes)}
+    # Those that each sends to or receives from, in the order of the steps.
+    beside: list[dict[int, None]] = [{} for _ in range(processes)]
     for source, to, _ in ways:
-        for end, other in ((source, to), (to, source)):
-            if other not in below[end]:
-                below[end].append(other)
-    spots: dict[int, tuple[float, float]] = {}
-    next_leaf = 0
-
-    def put(rank: int, parent: int, depth: int) -> float:
-        """Place a subtree; where its top is."""
-        nonlocal next_leaf
-        children = [child for child in below[rank] if child != parent]
-        if children:
-            inner = [put(child, rank, depth + 1) for child in children]
-            across = (inner[0] + inner[-1]) / 2
-        else:
-            across = next_leaf * (2 * _RADIUS + _GAP)
-            next_leaf += 1
-        spots[rank] = across, depth * _LAYER
-        return across
-
-    if len(pairs) == processes - 1 and _connected(below, root):
-        put(root, -1, 0)
-        return [spots[rank] for rank in range(processes)]
+        beside[source][to] = beside[to][source] = None
+    order: list[tuple[int, int, list[int]]] = []
+    seen, left = {root}, [(root, 0)]
+    while left:
+        rank, depth = left.pop()
+        children = [other for other in beside[rank] if other not in seen]
+        seen.update(children)
+        order.append((rank, depth, children))
+        left += [(child, depth + 1) for child in reversed(children)]
+    if len(order) == processes and sum(map(len, beside)) == 2 * (processes - 1):
+        leaves = [rank for rank, _, children in order if not children]
+        across = {rank: place * (2 * _RADIUS + _GAP) for place, rank in enumerate(leaves)}
+        for rank, _, children in reversed(order):
+            if children:
+                across[rank] = (across[children[0]] + across[children[-1]]) / 2
+        return [(across[rank], depth * _LAYER) for rank, depth, _ in sorted(order)]
     radius = max(60.0, processes * (2 * _RADIUS + _GAP) / (2 * math.pi))
     turns = [2 * math.pi * rank / processes for rank in range(processes)]
     return [(radius + radius * math.sin(turn), radius - radius * math.cos(turn)) for turn in turns]
-
-
-def _connected(below: dict[int, list[int]], root: int) -> bool:
-    seen, left = {root}, [root]
-    while left:
-        new = set(below[left.pop()]) - seen
-        seen |= new
-        left += new
-    return len(seen) == len(below)
 
 
 def graph_svg(schedule: Schedule, step: int | None = None) -> str:

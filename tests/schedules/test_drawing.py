@@ -77,6 +77,10 @@ def test_trees_are_drawn_as_trees() -> None:
     assert depths[0] < depths[1] == depths[2] < depths[3] == depths[6]
     # Parents stand between their children.
     assert spots[3][0] < spots[1][0] < spots[5][0] < spots[0][0] < spots[2][0]
+    # A chain is as deep as it has processes.
+    chain = places([(rank, rank + 1, rank + 1) for rank in range(1999)], 2000, 0)
+    assert chain[1][0] == chain[0][0]
+    assert chain[1999] == (chain[0][0], pytest.approx(1999 * chain[1][1]))
     ring = places(ways_of(messages(schedule(Call("allgather", 7, 1), "ring"))), 7, 0)
     assert len(set(ring)) == 7
 
