@@ -14,6 +14,7 @@ import pandas as pd
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.models import MODEL_NAMES, ModelName, parameter_symbol
+from dashboard.domain.units import format_bytes
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
 from dashboard.models.p2p import CLASSES, PLogP, PointToPointModel
@@ -257,7 +258,7 @@ def _unknowns(
     if (observed.cells["collective"] == "barrier").all():
         raise ModelError("barriers send no bytes, so they show no time per byte; add another collective")
     if sizes.size < 2:
-        raise ModelError(f"all times are of messages of {sizes[0]:g} B; two or more message sizes are needed")
+        raise ModelError(f"all times are of messages of {format_bytes(sizes[0])}; two or more message sizes are needed")
     given = {} if start is None else start.to_dict()
     fixed = {"gamma": given.get("gamma", 0.0) if gamma is None else gamma, "delta": given.get("delta", 0.0)}
     alpha, beta = _rough(observed)
@@ -299,7 +300,7 @@ def _knots(observed: Observations, most: int) -> FloatArray:
     """Sizes of messages that are really sent, about evenly on a logarithmic scale."""
     sent = np.unique(np.round(observed.pieces()))
     if sent.size < 2:
-        raise ModelError(f"all messages sent are of {sent[0]:g} B; PLogP's gap needs two or more sizes")
+        raise ModelError(f"all messages sent are of {format_bytes(sent[0])}; PLogP's gap needs two or more sizes")
     wanted = np.linspace(np.log1p(sent[0]), np.log1p(sent[-1]), most)
     return np.asarray(sent[np.unique(np.abs(np.log1p(sent)[None] - wanted[:, None]).argmin(axis=1))])
 

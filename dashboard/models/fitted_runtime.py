@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
-from dashboard.domain.units import format_count, format_names, format_range
+from dashboard.domain.units import format_bytes, format_count, format_names, format_range
 from dashboard.models.errors import ModelError
 from dashboard.models.published import Published, Runtime, Sum
 from dashboard.models.runtime_functions import TELLING, RuntimeFunction, runtime_functions
@@ -55,7 +55,8 @@ class Fitted:
         time = float(here.predict(comm_size, message_size))
         if time <= 0:
             raise ModelError(
-                f"the fitted function {here.text()} gives no time above 0 for {comm_size} processes, {message_size:g} B"
+                f"the fitted function {here.text()} gives no time above 0 for {comm_size} processes, "
+                f"{format_bytes(message_size)}"
             )
         return time
 

@@ -12,6 +12,7 @@ import xarray as xr
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
 from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.units import format_bytes
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
@@ -119,7 +120,7 @@ def _cells(method: Method, model: CollectiveModel, cube: xr.Dataset, time: Float
     if wrong.any():
         place = int(np.argmax(wrong))
         raise ModelError(
-            f"the time of {method.label} at {count[rows[place]]:g} processes, {size[columns[place]]:g} B is "
+            f"the time of {method.label} at {count[rows[place]]:,} processes, {format_bytes(size[columns[place]])} is "
             f"{times[place]:g} s; expected more than 0 s and finite"
         )
     names = {"collective": model.collective, "algorithm": model.algorithm, "method": method.label}

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
+from dashboard.domain.units import format_bytes
 from dashboard.models.errors import ParameterError
 
 LONGEST = 0.5
@@ -216,9 +217,9 @@ class PLogP(PointToPoint):
         for name in ("send_overhead", "receive_overhead"):
             above = np.asarray(getattr(self, name)) > np.asarray(self.gap) * (1 + 1e-9)
             if above.any():
-                size = sizes[np.argmax(above)]
+                size = format_bytes(sizes[np.argmax(above)])
                 raise ParameterError(
-                    f"{name} at {size:g} B is more than the gap there; PLogP's gap covers both overheads (4.2.1)"
+                    f"{name} at {size} is more than the gap there; PLogP's gap covers both overheads (4.2.1)"
                 )
 
     def gap_at(self, size: Any) -> FloatArray:
@@ -265,7 +266,7 @@ def _sizes(given: Any) -> FloatArray:
             f"sizes are {given!r}; expected two or more message sizes in bytes, ascending from 0 or more"
         )
     if sizes[-1] >= FAR:
-        raise ParameterError(f"the largest size is {sizes[-1]:g} B; expected less than {FAR:g} B")
+        raise ParameterError(f"the largest size is {format_bytes(sizes[-1])}; expected less than {format_bytes(FAR)}")
     return sizes
 
 
@@ -274,7 +275,7 @@ def _times(name: str, given: Any, sizes: FloatArray) -> FloatArray:
     if times.shape != sizes.shape:
         raise ParameterError(f"{name} has {times.size} values for {sizes.size} sizes; expected one for each size")
     for size, time in zip(sizes, times, strict=True):
-        WHOLE_MESSAGE.check(f"{name} at {size:g} B", float(time))
+        WHOLE_MESSAGE.check(f"{name} at {format_bytes(size)}", float(time))
     return times
 
 

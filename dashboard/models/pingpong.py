@@ -15,7 +15,7 @@ import xarray as xr
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
-from dashboard.domain.units import format_names
+from dashboard.domain.units import format_bytes, format_names
 from dashboard.models import logp_mpi
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
@@ -48,13 +48,15 @@ class PingPong:
         wrong = ~(np.isfinite(self.time) & (self.time > 0))
         if wrong.any():
             place = int(np.argmax(wrong))
-            raise ModelError(f"the time at {self.size[place]:g} B is {self.time[place]:g} s; expected more than 0 s")
+            raise ModelError(
+                f"the time at {format_bytes(self.size[place])} is {self.time[place]:g} s; expected more than 0 s"
+            )
         wrong = np.diff(self.size) <= 0
         if wrong.any():
-            before, size = self.size[np.argmax(wrong) :][:2]
-            raise ModelError(f"{size:g} B stands behind {before:g} B; the sizes of a ping-pong must ascend, each once")
+            before, size = map(format_bytes, self.size[np.argmax(wrong) :][:2])
+            raise ModelError(f"{size} stands behind {before}; the sizes of a ping-pong must ascend, each once")
         if self.size.size < 2:
-            sizes = f"{self.size[0]:g} B only" if self.size.size else "none"
+            sizes = f"{format_bytes(self.size[0])} only" if self.size.size else "none"
             raise ModelError(f"a ping-pong of two or more message sizes is needed; found {sizes}")
 
 
@@ -205,8 +207,8 @@ def parameters_of_table(
     latency = float(trip.time[0] - gap[0])
     if latency <= 0:
         raise ModelError(
-            f"the message of {trip.size[0]:g} B takes {trip.time[0]:g} s, no more than its gap of {gap[0]:g} s: "
-            "no latency is left"
+            f"the message of {format_bytes(trip.size[0])} takes {trip.time[0]:g} s, no more than its gap of "
+            f"{gap[0]:g} s: no latency is left"
         )
     overheads = []
     for side, column in (("o_s", "os"), ("o_r", "or")):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.models.errors import ModelError
 from dashboard.models.runtime_functions import Form, of_p
 
@@ -63,8 +63,8 @@ class Pieces:
             if holds(comm_size, total):
                 return function.seconds(comm_size, message_size)
         raise ModelError(
-            f"there is no runtime function of {comm_size} processes and {message_size:g} B: it is printed for at most "
-            f"{self.most} processes"
+            f"there is no runtime function of {comm_size} processes and {format_bytes(message_size)}: it is printed "
+            f"for at most {self.most} processes"
         )
 
 

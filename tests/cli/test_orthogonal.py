@@ -121,7 +121,7 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> N
         ("simulate -c alltoall --processes 8 --message-size 1 --between grig-mx", "alltoall has no grids; those that"),
         ("improve RESULTS -c bcast --between 64KiB-1KiB", "the smaller first"),
         ("improve RESULTS -c bcast --original best", "no method 'best'"),
-        ("improve RESULTS -c bcast --between 1-2", "no message size from 1 to 2 B"),
+        ("improve RESULTS -c bcast --between 1-2", "no message size from 1 B to 2 B"),
         ("run jacobi --ranks 4 --size 16 --inner nope", "inner 'nope': there is no allgather algorithm 'nope'"),
         ("run jacobi --ranks 4 --size 16 --inner library.ring", "there is no allgather algorithm 'library.ring'"),
         ("run jacobi --ranks 4 --size 16 --inner bcast=linear", "inner of bcast: jacobi row calls allgather"),

@@ -229,7 +229,7 @@ def test_all_three_as_a_set_that_is_saved(tmp_path_factory: pytest.TempPathFacto
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda cube: cube.isel(message_size=[2]), "all times are of messages of 1024 B"),
+        (lambda cube: cube.isel(message_size=[2]), "all times are of messages of 1 KiB"),
         (lambda cube: cube.isel(method=[0], comm_size=[0], message_size=[0, 3]), "2 measured times cannot determine"),
         (lambda cube: 0 * cube, "time of linear at 2 processes, 1 B is 0 s"),
         (lambda cube: np.nan * cube, "no model covers what is measured"),

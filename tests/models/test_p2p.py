@@ -95,6 +95,7 @@ def test_parameters_in_microseconds_are_noticed() -> None:
         ({"sizes": (-1, 5)}, "ascending from 0"),
         ({"gap": (1e-6,)}, "one for each size"),
         ({"gap": (1e-6, 0.0)}, "gap at 9 B"),
+        ({"sizes": (1, 1 << 20), "gap": (1e-6, 0.0)}, "gap at 1 MiB"),
         ({"send_overhead": (3e-6, 1e-6)}, "send_overhead at 1 B is more than the gap"),
     ],
 )

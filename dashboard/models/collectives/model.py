@@ -221,5 +221,5 @@ def sizes_of(what: str, given: npt.ArrayLike, low: int) -> FloatArray:
         raise SizeError(f"{what} is {given!r}; expected whole numbers") from error
     wrong = ~((sizes >= low) & (sizes <= LARGEST) & (np.floor(sizes) == sizes))
     if wrong.any():
-        raise SizeError(f"{what} is {sizes[wrong].flat[0]:g}; expected a whole number from {low} to 2^62")
+        raise SizeError(f"{what} is {sizes[wrong].flat[0]:,.15g}; expected a whole number from {low} to 2^62")
     return sizes
