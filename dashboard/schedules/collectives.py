@@ -58,7 +58,6 @@ class Collectives:
     def __init__(self, mpi: Any, decided: Mapping[str, Decided]) -> None:
         self._mpi, self._decided = mpi, decided
         self._key = mpi.Comm.Create_keyval(delete_fn=_freed)
-        self._groups_key = mpi.Comm.Create_keyval(delete_fn=_all_freed)
         self._programs: OrderedDict[tuple[Any, ...], Program | None] = OrderedDict()
 
     def __call__(
@@ -102,7 +101,7 @@ class Collectives:
         source, target = (empty if each is None else each.reshape(-1) for each in arrays)
         element = self._mpi.BYTE if own is None else self._type(own.dtype)
         combine: Combine | None = None if op is None else partial(_combine, element, op)
-        bound = Bound(self._own(comm), made, (source, target), element, combine, persistent=False)
+        bound = Bound(self._comms(comm)[0], made, (source, target), element, combine, persistent=False)
         bound()
         bound.free()
 
@@ -132,7 +131,7 @@ class Collectives:
         root: int,
     ) -> None:
         """Phase by phase, on communicators that are made at the first call."""
-        comms, names = self._groups(comm, grid), inner_of(inner, len(grid.factors))
+        comms, names = self._comms(comm, grid), inner_of(inner, len(grid.factors))
         source, target = (None if each is None else each.reshape(-1) for each in arrays)
         held = next(each for each in (source, target) if each is not None)
         element = self._type(held.dtype)
@@ -150,27 +149,22 @@ class Collectives:
             bound()
             bound.free()
 
-    def _groups(self, comm: Any, grid: Grid) -> list[Any]:
-        """Communicators of a grid's phases, freed with the one that they are made of; collective at the first call."""
-        known: dict[Grid, list[Any]] | None = comm.Get_attr(self._groups_key)
+    def _comms(self, comm: Any, grid: Grid | None = None) -> list[Any]:
+        """Communicators of a grid's phases, else the duplicate that own messages go over; collective at the first call.
+
+        They are freed with the one that they are made of.
+        """
+        known: dict[Grid | None, list[Any]] | None = comm.Get_attr(self._key)
         if known is None:
             known = {}
-            comm.Set_attr(self._groups_key, known)
+            comm.Set_attr(self._key, known)
         if grid not in known:
-            known[grid] = group_comms(comm, grid)
+            known[grid] = [comm.Dup()] if grid is None else group_comms(comm, grid)
         return known[grid]
 
     def _by_library(self, collective: str, comm: Any, arrays: Sequence[Array | None], op: Any, root: int) -> None:
         called = CALLED[collective]
         getattr(comm, called.call)(*called.arguments(*arrays, op=op, root=root))
-
-    def _own(self, comm: Any) -> Any:
-        """The duplicate that own messages of a communicator go over; freed with it."""
-        own = comm.Get_attr(self._key)
-        if own is None:
-            own = comm.Dup()
-            comm.Set_attr(self._key, own)
-        return own
 
     def _type(self, dtype: Any) -> Any:
         """MPI's type of an element."""
@@ -178,12 +172,7 @@ class Collectives:
         return by_code(dtype.char) if by_code else self._mpi._typedict[dtype.char]  # noqa: SLF001 - mpi4py 3's only way
 
 
-def _freed(comm: Any, key: int, value: Any) -> None:
-    del comm, key
-    value.Free()
-
-
-def _all_freed(comm: Any, key: int, value: dict[Grid, list[Any]]) -> None:
+def _freed(comm: Any, key: int, value: dict[Grid | None, list[Any]]) -> None:
     del comm, key
     for each in value.values():
         for group in each:
