@@ -9,14 +9,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from dashboard.schedules.call import COLLECTIVES, Call
 from dashboard.schedules.errors import NotApplicableError
-from dashboard.schedules.in_process import Array, Combine
+from dashboard.schedules.in_process import Array
 from dashboard.schedules.layout import Grid
 from dashboard.schedules.orthogonal import inner_of
 from dashboard.schedules.over_mpi import Bound
@@ -79,7 +78,8 @@ class Collectives:
         """
         arrays = [_checked(each) for each in (sent, received)]
         size, rank = int(comm.Get_size()), int(comm.Get_rank())
-        own = arrays[CALLED[collective].receives == "block"]
+        called = CALLED[collective]
+        own = arrays[called.receives == "block"]
         count, itemsize = (0, 1) if own is None else (own.size, own.itemsize)
         if collective == "alltoall":
             count //= size
@@ -95,15 +95,12 @@ class Collectives:
         elif choice is not None:
             made = self._program(Call(collective, size, count, root, itemsize, commutative=commutes), rank, *choice)
         if made is None:
-            self._by_library(collective, comm, arrays, op, root)
+            getattr(comm, called.call)(*called.arguments(*arrays, op=op, root=root))
             return
         empty = np.empty(0, np.uint8 if own is None else own.dtype)
         source, target = (empty if each is None else each.reshape(-1) for each in arrays)
         element = self._mpi.BYTE if own is None else self._type(own.dtype)
-        combine: Combine | None = None if op is None else partial(_combine, element, op)
-        bound = Bound(self._comms(comm)[0], made, (source, target), element, combine, persistent=False)
-        bound()
-        bound.free()
+        _run(self._comms(comm)[0], made, (source, target), element, op)
 
     def _program(self, call: Call, rank: int, name: str, parameters: Mapping[str, Any]) -> Program | None:
         """The program of a call by a method; None where that cannot serve it."""
@@ -144,10 +141,7 @@ class Collectives:
                 continue
             size, rank = int(group.Get_size()), int(group.Get_rank())
             made, memory = step_program(step, size, rank, name, commutative=commutes)
-            combine: Combine | None = None if op is None else partial(_combine, element, op)
-            bound = Bound(group, made, memory, element, combine, persistent=False)
-            bound()
-            bound.free()
+            _run(group, made, memory, element, op)
 
     def _comms(self, comm: Any, grid: Grid | None = None) -> list[Any]:
         """Communicators of a grid's phases, else the duplicate that own messages go over; collective at the first call.
@@ -161,10 +155,6 @@ class Collectives:
         if grid not in known:
             known[grid] = [comm.Dup()] if grid is None else group_comms(comm, grid)
         return known[grid]
-
-    def _by_library(self, collective: str, comm: Any, arrays: Sequence[Array | None], op: Any, root: int) -> None:
-        called = CALLED[collective]
-        getattr(comm, called.call)(*called.arguments(*arrays, op=op, root=root))
 
     def _type(self, dtype: Any) -> Any:
         """MPI's type of an element."""
@@ -187,5 +177,13 @@ def _checked(array: Any) -> Array | None:
     return array
 
 
-def _combine(element: Any, op: Any, lower: Array, into: Array) -> None:
-    op.Reduce_local([lower, lower.size, element], [into, into.size, element])
+def _run(comm: Any, made: Program, memory: tuple[Array, Array], element: Any, op: Any) -> None:
+    """Run a program once; `op` combines, where it is one of a reduction."""
+
+    def combine(lower: Array, into: Array) -> None:
+        """As MPI does it."""
+        op.Reduce_local([lower, lower.size, element], [into, into.size, element])
+
+    bound = Bound(comm, made, memory, element, None if op is None else combine, persistent=False)
+    bound()
+    bound.free()
