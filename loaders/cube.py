@@ -38,7 +38,7 @@ def make_cube(rows: CollectiveRows, attrs: Mapping[str, Any]) -> xr.Dataset:
     xarray.Dataset
         As contract 1 of the design: ``time`` in seconds over ``method, comm_size, message_size[, ppn]``, NaN where
         nothing was measured. Rows of one cell are pooled: means weighted by repetitions, the standard deviation of all
-        repetitions together; raw samples are kept in ``sample`` and reduced to their median.
+        repetitions together, NaN where one tells none; raw samples are kept in ``sample`` and reduced to their median.
 
     Raises
     ------
