@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from dashboard.domain.units import format_bytes, format_range
+from dashboard.domain.units import format_bytes
 from dashboard.models.errors import ModelError
 from dashboard.models.fitted_runtime import fitted, unfitted
 from dashboard.models.placement import nodes_recorded, shares
@@ -279,7 +279,7 @@ def summary(
     sizes = gained["message_size"].values
     here = gained.isel(message_size=(sizes >= between[0]) & (sizes <= between[1]))
     if not here.sizes["message_size"]:
-        raise ModelError(f"no message size from {format_range(*between, format_bytes)} was measured")
+        raise ModelError("no message size from {} to {} was measured".format(*map(format_bytes, between)))
     grids = [str(name) for name in here["grid"].values]
     two = here.values[[name.count("x") == 1 for name in grids]]
     best = np.fmax.reduce(two) if len(two) else np.full(here.shape[1:], np.nan)
