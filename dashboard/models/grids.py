@@ -279,7 +279,7 @@ def summary(
     sizes = gained["message_size"].values
     here = gained.isel(message_size=(sizes >= between[0]) & (sizes <= between[1]))
     if not here.sizes["message_size"]:
-        raise ModelError("no message size from {} to {} was measured".format(*map(format_bytes, between)))
+        raise ModelError(f"no message size from {' to '.join(map(format_bytes, between))} was measured")
     grids = [str(name) for name in here["grid"].values]
     two = here.values[[name.count("x") == 1 for name in grids]]
     best = np.fmax.reduce(two) if len(two) else np.full(here.shape[1:], np.nan)
