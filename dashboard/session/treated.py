@@ -23,7 +23,9 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.simplest import simplest
 from dashboard.decisions.measured.workload import weighed
 from dashboard.decisions.surfaces import along, dense, sureness
+from dashboard.domain.errors import DecisionError
 from dashboard.export.unsafe import without_unsafe
+from dashboard.models import ModelError
 from dashboard.models.completing import completed
 from dashboard.models.fit import fit
 from dashboard.models.observations import observe
@@ -144,9 +146,12 @@ class Treated:
 
     def _completed(self, cube: xr.Dataset) -> xr.Dataset:
         model, network = str(self.treatment.complete), self.treatment.parameters
-        if network is None:
-            return completed(cube, fit(observe(cube), model).parameters)
-        return completed(cube, find_parameters(network, model).of(model))
+        try:
+            if network is None:
+                return completed(cube, fit(observe(cube), model).parameters)
+            return completed(cube, find_parameters(network, model).of(model))
+        except ModelError as error:
+            raise DecisionError(str(error)) from error
 
     @cached_property
     def shown(self) -> xr.Dataset:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.domain.errors import OptionError
+from dashboard.domain.errors import DecisionError, OptionError
 from dashboard.models.completing import completed
 from dashboard.models.parameter_text import find_parameters
 from dashboard.session.choice import Choice
@@ -73,6 +73,11 @@ def test_missing_times_are_interpolated_or_a_models_for_learning_alone() -> None
     expected = completed(cube, find_parameters("grig-tcp", "hockney").of("hockney"))["time"].values
     assert by_model == pytest.approx(expected)
     assert np.isfinite(by_model).all()
+
+
+def test_what_no_model_can_complete_says_why_as_what_cannot_be_decided_on() -> None:
+    with pytest.raises(DecisionError, match="two or more message sizes are needed"):
+        _ = prepare(cube_of(np.ones((1, 1, 1)), [2], [8]), complete="hockney").learnt
 
 
 def test_trees_that_are_quick_are_kept_and_those_that_were_kept_first_go_first() -> None:
