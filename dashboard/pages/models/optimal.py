@@ -100,14 +100,16 @@ class Optimal(Part):
         if choice.collective == "barrier":
             self.tell("A barrier has no message to cut.")
             return
+        sizes = self._sizes()
+        if not sizes[0].size:
+            self.tell("One process sends nothing.")
+            return
         key = choice.data(), effective[model], self.multiple.value
         if key == self._drawn:
             self.tell("")
             return
         try:
-            optimum = optimal_map(
-                choice.collective, effective[model], *self._sizes(), multiple=int(self.multiple.value)
-            )
+            optimum = optimal_map(choice.collective, effective[model], *sizes, multiple=int(self.multiple.value))
         except ModelError as error:
             self.tell(str(error))
             return

@@ -116,7 +116,7 @@ def chart_columns(view: View, lines: Lines) -> dict[str, Columns]:
         }
     ends = [bars(points, log=view.log) for points in lines.points]
     points = _point_columns(view, lines, looks)
-    low, high = (np.concatenate([each[side] for each in ends]) for side in (0, 1))
+    low, high = (_joined([each[side] for each in ends]) for side in (0, 1))
     columns["bars"] = {"at": points["at"], "low": low, "same": points["at"], "high": high, "color": points["color"]}
     columns["points"] = points
     columns["off"] = _residual_columns(view, lines, looks)

@@ -18,7 +18,7 @@ from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of
 from tests.pages.models.viewing import drawn, open_tab, source
-from tests.states import sample_state
+from tests.states import sample_state, state_of
 from tests.uploading import upload
 
 
@@ -34,6 +34,12 @@ def test_a_slider_moves_the_curves_where_they_are(page: ModelsPage) -> None:
     assert curves.time.object is chart
     assert "1.000 ms" in page.panel.sliders["hockney", "alpha"].label
     assert page.panel.sliders["hockney", "alpha"].value_label == "1.000 ms"
+
+
+def test_of_one_process_tabs_say_that_there_is_nothing_to_show() -> None:
+    page = ModelsPage(state_of(bcast=cube_of(np.ones((1, 1, 3)), [1], [8, 16, 32])))
+    assert "One process sends nothing" in open_tab(page, "Optimal").message.object
+    assert open_tab(page, "Processes").chart.object is not None
 
 
 def test_held_sizes_move_measurements_too(page: ModelsPage, state: State) -> None:
