@@ -9,8 +9,6 @@ from dashboard.plots.between import slice_chart
 from dashboard.plots.colors import MethodKey
 from tests.cubes import synthetic_cube
 
-hv.extension("bokeh")
-
 
 @pytest.mark.parametrize(("chosen", "ribbons"), [(-1, 1), (0, 2)])
 def test_a_slice_is_drawn_with_and_without_a_choice_of_measured_methods(chosen: int, ribbons: int) -> None:

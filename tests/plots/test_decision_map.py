@@ -29,8 +29,6 @@ from dashboard.plots.decision_map import (
 from dashboard.plots.raster import Raster
 from tests.cubes import synthetic_cube
 
-hv.extension("bokeh")
-
 
 @pytest.fixture(scope="module")
 def dmap() -> xr.Dataset:

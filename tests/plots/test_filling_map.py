@@ -4,11 +4,8 @@ import holoviews as hv
 import pytest
 import xarray as xr
 
-from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.filling_map import loss_chart, winners_legend
-
-use_bokeh()
 
 
 def test_the_legend_counts_the_cells_of_each_winner() -> None:

@@ -21,7 +21,6 @@ from dashboard.plots.frontier import (
     positions,
 )
 
-hv.extension("bokeh")
 TITLES = {"cart": "CART", "c45": "C4.5"}
 
 

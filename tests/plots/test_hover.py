@@ -22,8 +22,6 @@ from dashboard.plots.ties import tie_boxes
 from dashboard.session.prepared import prepare
 from tests.cubes import cube_of, synthetic_cube
 
-hv.extension("bokeh")
-
 
 def parts(side: int) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
     cube = synthetic_cube(side, side, 5, seed=6, missing=0.2)

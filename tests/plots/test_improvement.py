@@ -10,8 +10,6 @@ from dashboard.decisions.judged.improvement import Improvement, improvement, jud
 from dashboard.plots.improvement import improvement_chart, improvement_table, verdict_table
 from tests.cubes import cube_of
 
-hv.extension("bokeh")
-
 
 @pytest.fixture
 def gains() -> Improvement:

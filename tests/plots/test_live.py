@@ -9,8 +9,6 @@ from bokeh.document import Document
 
 from dashboard.plots.live import MOST_INLINE, LiveSources, add_hook
 
-hv.extension("bokeh")
-
 
 def rendered(element: hv.Element) -> hv.plotting.bokeh.ElementPlot:
     return hv.renderer("bokeh").get_plot(element)

@@ -12,7 +12,6 @@ from dashboard.plots.models.applications import group_times, improvements, step_
 from dashboard.session.samples import sample_data
 from loaders import open_results
 
-hv.extension("bokeh")
 FOLDER = sample_data("fast-ethernet-grids")
 
 

@@ -15,8 +15,6 @@ from dashboard.plots.models.curves import View, evaluate, positions, predicted
 from dashboard.plots.models.legend import legend_table
 from dashboard.plots.models.methods import ModelMethod, model_methods
 
-hv.extension("bokeh")
-
 GRIG = MACHINES["grig-tcp"]
 PARAMETERS: Any = {"hockney": GRIG.of("hockney"), "loggp": GRIG.of("loggp")}
 

@@ -18,8 +18,6 @@ from dashboard.plots.models.pays import Ratio, pays_chart, pays_text, ratios_of
 from dashboard.plots.models.processes import by_processes, shown_sizes
 from tests.conftest import FAST_ETHERNET
 
-hv.extension("bokeh")
-
 NETWORK: Any = dict(parameters_of_table(read_logp_table(FAST_ETHERNET / "pointtopoint.csv")).parameters)
 
 

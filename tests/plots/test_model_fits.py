@@ -1,6 +1,5 @@
 """What is shown of fits: intervals, notes and residuals of each method."""
 
-import holoviews as hv
 import numpy as np
 import pytest
 
@@ -10,8 +9,6 @@ from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.fits import interval_table, method_table, residual_chart
 from tests.models.networks import HOCKNEY
-
-hv.extension("bokeh")
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Maps of the optimal implementation: classes of segment sizes, and what the legends count."""
 
-import holoviews as hv
 import numpy as np
 
 from dashboard.domain.units import format_bytes
@@ -28,7 +27,6 @@ def test_classes_are_powers_of_two() -> None:
 
 
 def test_maps_show_what_was_found() -> None:
-    hv.extension("bokeh", logo=False)
     axes = Axes.of(FOUND)
     raster, key = Raster.of(axes), MethodKey.of(FOUND["candidate"].values)
     layers = model_optimal.algorithm_layers(FOUND, axes, raster, key)

@@ -13,7 +13,6 @@ from dashboard.plots.models.curves import View
 from dashboard.plots.models.methods import ModelMethod
 from dashboard.plots.models.segments import segment_chart, segment_columns, segment_table
 
-hv.extension("bokeh")
 GRIG = MACHINES["grig-tcp"]
 
 

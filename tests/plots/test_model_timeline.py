@@ -8,7 +8,6 @@ from dashboard.models.programs import programs_of
 from dashboard.models.simulator import simulate
 from dashboard.plots.models.timeline import kinds_of, message_columns, timeline, timeline_table, work_columns
 
-hv.extension("bokeh")
 NETWORK = LogGP.of_microseconds(latency=10, overhead=2, gap=5, gap_per_byte=0.1, gamma=0.05)
 
 

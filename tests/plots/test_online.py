@@ -8,10 +8,7 @@ import pandas as pd
 import pytest
 
 from dashboard.plots import online, online_grids
-from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
-
-use_bokeh()
 
 BOX = [0.5, 1.0, 2.0, 4.0, 8.0]
 ITERATIONS = [

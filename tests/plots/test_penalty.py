@@ -1,6 +1,5 @@
 """Penalty maps in the classes of Figure 6.8."""
 
-import holoviews as hv
 import numpy as np
 import pytest
 
@@ -9,8 +8,6 @@ from dashboard.plots.axes import Axes
 from dashboard.plots.penalty import COLORS, LABELS, class_shares, figures, penalty_classes, penalty_image
 from dashboard.plots.raster import Raster
 from tests.cubes import synthetic_cube
-
-hv.extension("bokeh")
 
 
 @pytest.mark.parametrize(

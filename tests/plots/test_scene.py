@@ -12,8 +12,6 @@ from dashboard.plots.scene import MapScene
 from dashboard.plots.ties import VEILS, counted_legend, sureness_legend
 from tests.cubes import synthetic_cube
 
-hv.extension("bokeh")
-
 
 def scene_of(cube: xr.Dataset) -> MapScene:
     dmap = decision_map(cube)

@@ -10,8 +10,6 @@ from dashboard.session.prepared import prepare
 from dashboard.session.sweep import sweep
 from tests.cubes import synthetic_cube
 
-hv.extension("bokeh")
-
 CHOICE = {"max_depth": 2, "threshold": 0.5, "depth_mean": 1.9, "penalty_mean": 3.5}
 
 

@@ -7,9 +7,6 @@ import pytest
 
 from dashboard.measuring.tunings import Step
 from dashboard.plots import tuning
-from dashboard.plots.backend import use_bokeh
-
-use_bokeh()
 
 GAIN = {
     "bcast": {"cells": 3, "mean": 12.5, "low": 4.0, "high": 20.0},
