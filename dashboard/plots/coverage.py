@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import holoviews as hv
-import holoviews.plotting.bokeh
 import numpy as np
 import pandas as pd
 import xarray as xr

@@ -35,13 +35,13 @@ class FileChooser(Viewer):
     changed = param.Event(doc="Other files are chosen.")
     refusal = param.String(default="", doc="Why files were not taken; empty: nothing was refused.")
 
-    def __init__(self, start: Start, **params: Any) -> None:
+    def __init__(self, start: Start) -> None:
         self.start = start
         self.uploads = Uploads()
         self.listed: list[Listed] = []
         self._top_level: list[int] = []
         self._count = 0
-        super().__init__(**{"kind": SAMPLE if start.sample else FOLDER, **params})
+        super().__init__(kind=SAMPLE if start.sample else FOLDER)
         self.switch = RadioButtonGroup(
             label="Source of the files", options=[SAMPLE, FOLDER, UPLOAD], value=self.kind, sizing_mode="stretch_width"
         )

@@ -27,8 +27,8 @@ class FacetChooser(Viewer):
 
     changed = param.Event(doc="Another value is chosen.")
 
-    def __init__(self, hints: Mapping[str, Any] | None = None, **params: Any) -> None:
-        super().__init__(**params)
+    def __init__(self, hints: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
         given = hints or {}
         choice = Choice.of(given.get("select"), given.get("join"))
         self._given: dict[str, str | None] = {**dict(choice.select), **dict.fromkeys(choice.join)}

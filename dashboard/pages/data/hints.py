@@ -43,8 +43,8 @@ class HintForm(Viewer):
     names = param.List(default=[], item_type=str, doc="Names of the files that the hints are for.")
     changed = param.Event(doc="Another hint is given.")
 
-    def __init__(self, hints: Mapping[str, Any] | None = None, **params: Any) -> None:
-        super().__init__(**params)
+    def __init__(self, hints: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
         given = {name: str(value) for name, value in (hints or {}).items()}
         about = {
             name: {"label": each.title.capitalize(), "description": each.help, "sizing_mode": "stretch_width"}

@@ -94,8 +94,8 @@ class Overview(Viewer):
         default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective looked at."
     )
 
-    def __init__(self, state: State, **params: Any) -> None:
-        super().__init__(**params)
+    def __init__(self, state: State) -> None:
+        super().__init__()
         self.state = state
         self.summary: Summary | None = None
         self.files = files_table(())

@@ -6,7 +6,6 @@ from typing import Any
 
 import panel as pn
 import param
-from panel.viewable import Viewer
 
 from dashboard.domain.units import format_count
 from dashboard.pages.data.chooser import SAMPLE, UPLOAD, FileChooser
@@ -16,10 +15,11 @@ from dashboard.pages.data.overview import FILES, Overview
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.loading import fail, load
 from dashboard.pages.parts.reports import headline, needed, plain, usable, without_folders
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Button, Message
 from dashboard.session.registry import Results
 from dashboard.session.samples import Start, sample_start
-from dashboard.session.state import ResultsOrState, State
+from dashboard.session.state import ResultsOrState
 from loaders import facets, suggesting
 from loaders.collectives import POINT_TO_POINT
 
@@ -30,7 +30,7 @@ NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 BEFORE = "None of the files below was loaded. The page still shows what was loaded before: "
 
 
-class DataPage(Viewer):
+class DataPage(Page):
     """Chooses and loads results, and shows what they are.
 
     Parameters
@@ -41,9 +41,9 @@ class DataPage(Viewer):
         What the dashboard was started with; default: the sample data.
     """
 
-    def __init__(self, shown: ResultsOrState, start: Start | None = None, **params: Any) -> None:
-        super().__init__(**params)
-        self.state = state = State.of(shown)
+    def __init__(self, shown: ResultsOrState, start: Start | None = None) -> None:
+        super().__init__(shown)
+        state = self.state
         self.chooser = FileChooser(sample_start() if start is None else start)
         self.hints = HintForm(self.chooser.start.hints if not self.chooser.start.sample else None)
         self.overview = Overview(state)
