@@ -19,6 +19,8 @@ from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes
 
 MAX_TICKS = 11
+#: The size that is held while the other one runs.
+OTHER = {"message_size": "comm_size", "comm_size": "message_size"}
 #: Signs of a label beside which the next one has room at that number of ticks.
 _TICK_SIGNS = 7
 

@@ -10,6 +10,7 @@ import numpy as np
 from dashboard.decisions.surfaces.along import Along
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_count, format_percent, format_time
+from dashboard.plots.axes import OTHER
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import swatch, table
@@ -145,8 +146,7 @@ def slice_table(along: Along, chosen: IntArray, key: MethodKey) -> str:
 
 def slice_title(collective: str, along: Along) -> str:
     """Of what the slice is."""
-    held = write_size("message_size" if along.axis == "comm_size" else "comm_size", along.held)
-    return f"{collective} over {AXES[along.axis]}, {held}"
+    return f"{collective} over {AXES[along.axis]}, {write_size(OTHER[along.axis], along.held)}"
 
 
 def slice_words(along: Along, chosen: IntArray, predictor: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count, format_percent
-from dashboard.plots.axes import Axis, size_axis
+from dashboard.plots.axes import OTHER, Axis, size_axis
 from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import table
@@ -51,7 +51,7 @@ def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at:
     at
         The other size, one that was measured.
     """
-    axis = _axis(improvements, along)
+    axis = size_axis(along, sorted({int(size) for each in improvements.values() for size in each.cells[along].values}))
     dims = _dims(along)
     ends = axis.positions(axis.sizes)[[0, -1]] + np.array([-1.0, 1.0])
     layers: list[hv.Element] = [hv.Curve((ends, [0, 0]), *dims).opts(color=_GREY, line_width=1.5, backend="bokeh")]
@@ -62,7 +62,7 @@ def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at:
         heights += [columns["gain"], *(columns[name].clip(-_FAR, _FAR) for name in ("low", "high"))]
         layers += _line(columns, dims, title, look)
     return hv.Overlay(layers).opts(
-        **_frame(axis, f"Improvement over the default, {_held(along, at)}"),
+        **_frame(axis, f"Improvement over the default, {write_size(OTHER[along], at)}"),
         ylabel="improvement [%], positive is better",
         **_gain_range(heights),
     )
@@ -102,18 +102,8 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     return table("What each rule gains", [*heads, ("", False)], rows) + note + _RATIOS
 
 
-def _axis(improvements: Mapping[str, Improvement], along: Along) -> Axis:
-    sizes = sorted({int(size) for improvement in improvements.values() for size in improvement.cells[along].values})
-    return size_axis(along, sizes)
-
-
-def _cut(improvement: Improvement, along: Along, at: int) -> Any:
-    other = "comm_size" if along == "message_size" else "message_size"
-    return improvement.cells.sel({other: at})
-
-
 def _columns(improvement: Improvement, axis: Axis, along: Along, at: int, title: str) -> dict[str, Any]:
-    line = _cut(improvement, along, at)
+    line = improvement.cells.sel({OTHER[along]: at})
     there = np.isfinite(line["improvement"].values)
     sizes = line[along].values[there]
     low, high = (_gain(line[name].values[there]) for name in ("low", "high"))
@@ -188,10 +178,6 @@ def _frame(axis: Axis, title: str) -> dict[str, Any]:
 def _dims(along: Along) -> tuple[hv.Dimension, hv.Dimension]:
     """Of a chart's own: drawing libraries link the ranges of charts that share a dimension."""
     return hv.Dimension(f"gain_over_{along}"), hv.Dimension(f"gain_at_{along}")
-
-
-def _held(along: Along, at: int) -> str:
-    return write_size("comm_size" if along == "message_size" else "message_size", at)
 
 
 def _signed(value: float) -> str:

@@ -231,13 +231,11 @@ class View:
 
     def decision(self, choice: Choice | None = None) -> Grown | None:
         """The tree on show, or of a choice; None as for `decided`."""
-        decided = self.decided(choice)
-        return None if decided is None else decided.decision
+        return None if (decided := self.decided(choice)) is None else decided.decision
 
     def penalty(self, choice: Choice | None = None) -> xr.Dataset | None:
         """Penalty of the tree in each cell of the map (`decisions.judged.penalty`, percent); None as for `decided`."""
-        decided = self.decided(choice)
-        return None if decided is None else decided.penalty
+        return None if (decided := self.decided(choice)) is None else decided.penalty
 
     def chosen(self) -> NDArray[Any] | None:
         """Method of each cell of the map by the tree on show, known before `penalty` is; None as for that."""
@@ -247,8 +245,7 @@ class View:
 
     def statistics(self, choice: Choice | None = None) -> dict[str, Any] | None:
         """Depth, leaves, nodes and penalty of the tree, as the commands print them; None as for `decided`."""
-        decided = self.decided(choice)
-        return None if decided is None else decided.statistics
+        return None if (decided := self.decided(choice)) is None else decided.statistics
 
     def map_summary(self) -> PenaltySummary | None:
         """Penalties on the map on show alone; None where the tree decides nothing else."""

@@ -1,6 +1,5 @@
 """Times between the measured sizes: a slice through the surfaces that the recommendation decides on."""
 
-from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -9,20 +8,19 @@ import panel as pn
 from panel.io import hold
 
 from dashboard.decisions.judged.penalty import given_of
-from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
+from dashboard.decisions.surfaces.along import Along, Slicing
 from dashboard.domain.held_out import BETWEEN
 from dashboard.domain.units import format_percent
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
 from dashboard.plots import legend
+from dashboard.plots.axes import OTHER
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
 from dashboard.plots.models.chart import write_size
 from dashboard.plots.models.curves import AXES
 from dashboard.report.maps import Scene
 from dashboard.session.state import State
-
-_OTHER: Mapping[SliceAxis, SliceAxis] = {"message_size": "comm_size", "comm_size": "message_size"}
 
 
 class Between(Made):
@@ -32,7 +30,7 @@ class Between(Made):
         super().__init__(state)
         self._slicing: Slicing | None = None
         self._of: Any = None
-        titles = {AXES[axis].capitalize(): axis for axis in _OTHER}
+        titles = {AXES[axis].capitalize(): axis for axis in OTHER}
         self.axis = RadioButtonGroup(label="", options=titles, value="message_size", size="small", width=260)
         self.held = DiscreteSlider(
             label="At",
@@ -66,7 +64,7 @@ class Between(Made):
         if self._slicing is None:
             self.pane.object = None
             return
-        other = _OTHER[self.axis.value]
+        other = OTHER[self.axis.value]
         sizes = self._slicing.sizes(other).tolist()
         pinned = self._pinned(other)
         value = pinned if pinned in sizes else self.held.value if self.held.value in sizes else sizes[-1]
@@ -95,7 +93,7 @@ class Between(Made):
         decision = self._state.view.decision()
         if decision is None:
             return np.full(along.sizes.size, -1)
-        sizes = {along.axis: along.sizes, _OTHER[along.axis]: np.full(along.sizes.size, along.held)}
+        sizes = {along.axis: along.sizes, OTHER[along.axis]: np.full(along.sizes.size, along.held)}
         given = given_of(scene.cube, decision, scene.dmap.attrs.get("ppn"))
         codes = decision.predict(sizes["comm_size"], sizes["message_size"], **given)
         places = {label: place for place, label in enumerate(scene.key.labels)}

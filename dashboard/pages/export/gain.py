@@ -19,6 +19,7 @@ from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, Figure, Message, Select
 from dashboard.plots import exported, legend
+from dashboard.plots.axes import OTHER
 from dashboard.plots.improvement import HEIGHT, improvement_chart, improvement_table, verdict_table
 from dashboard.plots.models.chart import write_size
 from dashboard.session.choice import RULES, Choice
@@ -156,7 +157,7 @@ class Gain(Section):
     def _offer(self, *_: Any) -> None:
         if self.gained is None:
             return
-        other = "comm_size" if self.along.value == "message_size" else "message_size"
+        other = OTHER[self.along.value]
         sizes = [int(size) for size in self.gained.measured.cells[other].values]
         value = self.at.value if self.at.value in sizes else sizes[-1]
         self.at.param.update(options={write_size(other, size): size for size in sizes}, value=value)

@@ -15,7 +15,7 @@ from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.legend import swatch
-from dashboard.plots.live import LiveSources
+from dashboard.plots.live import Hook, LiveSources
 from dashboard.plots.models.curves import AXES, Lines, Points, View, bars
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
@@ -193,7 +193,10 @@ def time_chart(view: View, columns: Mapping[str, Columns], live: LiveSources, la
     layers.append(live.attach("bars", spread.opts(color="color", line_width=1.5, backend="bokeh")))
     tips = [("", "@told"), (AXES[view.axis], "@size"), ("measured", "@text"), ("std", "@spread")]
     layers.append(live.attach("points", _scatter(columns["points"], x, _TIME, 8, tips)))
-    return hv.Overlay(layers).opts(**_frame(view, "Model and measurement", HEIGHT, logy=view.log, xlabel=x.label))
+    upright: Mapping[str, Any] = LOG_Y if view.log else {}
+    return hv.Overlay(layers).opts(
+        **_frame(view, "Model and measurement", HEIGHT, time_ticks, xlabel=x.label, ylabel="time", **upright)
+    )
 
 
 def residual_chart(view: View, columns: Mapping[str, Columns], live: LiveSources) -> hv.Overlay:
@@ -205,16 +208,14 @@ def residual_chart(view: View, columns: Mapping[str, Columns], live: LiveSources
     ]
     tips = [("", "@told"), (AXES[view.axis], "@size"), ("above measurement", "@text")]
     layers.append(live.attach("off", _scatter(columns["off"], x, _ABOVE, 6, tips)))
-    return hv.Overlay(layers).opts(**_frame(view, "Residuals", RESIDUAL_HEIGHT, logy=False))
+    labels = {"xlabel": x.label, "ylabel": "above measurement [%]"}
+    return hv.Overlay(layers).opts(**_frame(view, "Residuals", RESIDUAL_HEIGHT, **labels))
 
 
-def _frame(view: View, title: str, height: int, *, logy: bool, xlabel: str = "") -> dict[str, Any]:
+def _frame(view: View, title: str, height: int, *hooks: Hook, **axes: Any) -> dict[str, Any]:
     ticks = size_ticks(view.axis, log=view.log)
-    times = height == HEIGHT
-    hooks = follow_data, ticks, *([time_ticks] if times else [])
-    ylabel = "time" if times else "above measurement [%]"
-    axes = {"xlabel": xlabel or AXES[view.axis], "ylabel": ylabel, "logx": view.log, **(LOG_Y if logy else {})}
-    return framed(title, height, *hooks, backend_opts={"plot.min_border_left": _LEFT}, **axes)
+    axes |= {"logx": view.log, "backend_opts": {"plot.min_border_left": _LEFT}}
+    return framed(title, height, follow_data, ticks, *hooks, **axes)
 
 
 def follow_data(plot: Any, _: hv.Element) -> None:

@@ -15,6 +15,7 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.models import ModelName, PointToPointModel, model_of
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import Case, Variant
+from dashboard.plots.axes import OTHER
 from dashboard.plots.colors import OKABE_ITO
 from dashboard.plots.models.methods import ModelMethod
 
@@ -119,7 +120,7 @@ def measured(view: View, method: ModelMethod, cube: xr.Dataset | None) -> Points
         return _over_segments(view, method, cube)
     if not method.measured:
         return NOTHING
-    other = "comm_size" if view.axis == "message_size" else "message_size"
+    other = OTHER[view.axis]
     held = getattr(view, other)
     if view.collective == "barrier":
         held = cube[other].values[0] if other == "message_size" else held

@@ -83,15 +83,9 @@ def pays_chart(ratios: Mapping[str, Ratio]) -> hv.Overlay:
         points = hv.Scatter(tuple(ratios["measured"]), _X, _Y, label="measured")
         layers.append(points.opts(color="#888888", size=9, tools=["hover"], backend="bokeh"))
     hooks = follow_data, size_ticks("message_size", log=True)
-    options = {
-        "xlabel": _X.label,
-        "ylabel": _Y.label,
-        "logx": True,
-        **LOG_Y,
-        "show_legend": True,
-        "legend_position": "bottom_left",
-    }
-    return hv.Overlay(layers).opts(**framed("When segmentation pays: below 1", HEIGHT, *hooks, **options))
+    axes = {"xlabel": _X.label, "ylabel": _Y.label, "logx": True, **LOG_Y}
+    key = {"show_legend": True, "legend_position": "bottom_left"}
+    return hv.Overlay(layers).opts(**framed("When segmentation pays: below 1", HEIGHT, *hooks, **axes, **key))
 
 
 def pays_text(ratios: Mapping[str, Ratio], segment_size: int) -> str:
