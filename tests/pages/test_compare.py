@@ -1,8 +1,5 @@
 """The page *Compare*: two trees, their maps and what differs."""
 
-from typing import Any
-
-import numpy as np
 import pytest
 from bokeh.document import Document
 
@@ -13,6 +10,7 @@ from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.plots.difference import SAME
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
+from tests.pages.export.showing import image, painted
 from tests.states import sample_state
 
 
@@ -28,23 +26,14 @@ def page(state: State) -> ComparePage:
     return page
 
 
-def image(page: ComparePage, name: str) -> Any:
-    (plot,) = page.maps.live._plots[name]
-    return plot.handles["source"].data["image"][0]
-
-
-def painted(page: ComparePage, values: np.ndarray) -> np.ndarray:
-    return page.maps.scene.raster.paint(np.where(values < 0, 255, values))
-
-
 def test_both_maps_and_their_difference_are_drawn_and_follow(page: ComparePage, state: State) -> None:
     for choice in (Choice.of("exact"), Choice.of("cart", {"max_leaves": 6})):
         page.second._put(choice)
         a, b = state.view.penalty(), state.view.penalty(choice)
-        assert (image(page, "a") == painted(page, a["chosen"].values)).all()
-        assert (image(page, "b") == painted(page, b["chosen"].values)).all()
-        same = painted(page, (a["chosen"].values == b["chosen"].values).astype(int)) == 1
-        assert ((image(page, "gap") == SAME) == same).all()
+        assert (image(page.maps, "a") == painted(page.maps, a["chosen"].values)).all()
+        assert (image(page.maps, "b") == painted(page.maps, b["chosen"].values)).all()
+        same = painted(page.maps, (a["chosen"].values == b["chosen"].values).astype(int)) == 1
+        assert ((image(page.maps, "gap") == SAME) == same).all()
         assert f">B: {choice.described()}<" in page.maps.heads["b"].object
     assert "most leaves" in page.settings.object
 
@@ -53,7 +42,7 @@ def test_a_is_the_tree_of_the_page_decisions(page: ComparePage, state: State) ->
     page.first.family.value = "exact"
     assert state.family == "exact"
     assert "the same" in page.settings.object
-    assert (image(page, "gap") == SAME).all()
+    assert (image(page.maps, "gap") == SAME).all()
 
 
 def test_rules_whose_methods_the_results_do_not_have_are_called_by_their_file_with_the_reason(

@@ -25,6 +25,7 @@ from dashboard.session.registry import Results, register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, opposed_cubes, synthetic_cube
+from tests.pages.export.showing import painted
 from tests.states import state_of
 
 
@@ -77,15 +78,9 @@ def show(cube: xr.Dataset) -> State:
     return state_of(bcast=cube.assign_attrs(digest="of a test"))
 
 
-def expected(page: DecisionsPage, values: np.ndarray) -> np.ndarray:
-    scene = page.maps.scene
-    assert scene is not None
-    return scene.raster.paint(np.where(values < 0, 255, values))
-
-
 def test_both_maps_show_the_methods_of_their_cells(page: DecisionsPage, drawn: Drawn, state: State) -> None:
-    assert (drawn.image("exact") == expected(page, state.view.decision_map()["best"].values)).all()
-    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
+    assert (drawn.image("exact") == painted(page.maps, state.view.decision_map()["best"].values)).all()
+    assert (drawn.image("tree") == painted(page.maps, state.view.penalty()["chosen"].values)).all()
 
 
 def test_the_rendered_plots_follow_the_sliders(page: DecisionsPage, drawn: Drawn, state: State) -> None:
@@ -93,7 +88,7 @@ def test_the_rendered_plots_follow_the_sliders(page: DecisionsPage, drawn: Drawn
     before, first = drawn.image("tree"), {"max_depth": 3, "threshold": 1.0, "limit_depth": True}
     for choice in ({"max_depth": 1}, {"max_depth": 5}, {"threshold": 0.4}, {"limit_depth": False}, {"max_depth": 0}):
         state.param.update(**first | choice)
-        assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all(), choice
+        assert (drawn.image("tree") == painted(page.maps, state.view.penalty()["chosen"].values)).all(), choice
         assert (drawn.image("tree") != before).any(), choice
         crossed = np.isfinite(drawn.column("tree regions", "message_size_at")).sum() / 2
         assert crossed == np.isfinite(drawn.column("exact regions", "message_size_at")).sum() / 2
@@ -335,7 +330,7 @@ def test_results_may_come_later_and_be_replaced(fast_ethernet_files: list[Path])
     assert page.maps.scene.axes.shape == (4, 6)
     assert drawn.image("exact").shape == (4, 6)
     state.max_depth = 1
-    assert (drawn.image("tree") == expected(page, state.view.penalty()["chosen"].values)).all()
+    assert (drawn.image("tree") == painted(page.maps, state.view.penalty()["chosen"].values)).all()
 
 
 def test_a_cube_in_which_nothing_was_measured_is_told_not_raised() -> None:
