@@ -5,7 +5,6 @@ leave out is left out here: moving one's own block, and that reports of a flat b
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,15 +13,12 @@ from dashboard.models.registry import model_of
 from dashboard.models.simulator import Both, Operation, Program, Programs, Receive, Send, Work
 from dashboard.schedules import Call, Schedule, ScheduleError
 from dashboard.schedules import schedule as schedule_of
-from dashboard.schedules.rank import COMBINE, COPY, RECEIVE, SEND, WAIT
+from dashboard.schedules.rank import COMBINE, COPY, RECEIVE, SEND, WAIT, MessageKey, messages_of
 
 #: Algorithms whose fan-in arrives as if each message came alone.
 ALONE = {("barrier", "flat_tree")}
 #: Messages of one way and tag follow each other; the simulator tells them apart by numbers of their own.
 _PHASE = 1 << 40
-
-#: A message by its way: from, to, tag, and its number among those of the same way.
-_Key = tuple[int, int, int, int]
 
 
 def programs_of(
@@ -71,9 +67,9 @@ class _Reader:
         self.size, self.alone = schedule.call.element_size, alone
         self.rows: list[list[list[int]]] = [program.rows.tolist() for program in schedule.programs]
         #: For each message the place of its send among all of its sender, which receives taken together follow.
-        self.left: dict[_Key, int] = {}
+        self.left: dict[MessageKey, int] = {}
         for rank, rows in enumerate(self.rows):
-            for place, (key, _) in enumerate(_keys(rank, rows, SEND)):
+            for place, (key, _) in enumerate(messages_of(rank, rows, SEND)):
                 self.left[key] = place
 
     def programs(self) -> list[Program]:
@@ -82,7 +78,7 @@ class _Reader:
 
     def _program(self, rank: int) -> Iterator[Operation]:
         rows = self.rows[rank]
-        ways = {line: key for kind in (SEND, RECEIVE) for key, line in _keys(rank, rows, kind)}
+        ways = {line: key for key, line in messages_of(rank, rows, SEND, RECEIVE)}
         sends: list[Send] = []
         posted: list[int] = []
         late: list[int] = []
@@ -115,30 +111,20 @@ class _Reader:
             line += 1
         yield from sends
 
-    def _send(self, key: _Key, size: int) -> Send:
+    def _send(self, key: MessageKey, size: int) -> Send:
         return Send(key[1], size, _numbered(key), self._is_alone(key))
 
-    def _receives(self, early: list[int], waited: list[int], ways: dict[int, _Key]) -> list[Receive]:
+    def _receives(self, early: list[int], waited: list[int], ways: dict[int, MessageKey]) -> list[Receive]:
         """What was posted earlier, then what is waited for; of that comes first what was sent first."""
         keys = [ways[line] for line in early]
         keys += sorted((ways[line] for line in waited), key=lambda key: self.left[key])
         return [Receive(key[0], _numbered(key), self._is_alone(key)) for key in keys]
 
-    def _is_alone(self, key: _Key) -> bool:
+    def _is_alone(self, key: MessageKey) -> bool:
         return self.alone and key[1] == 0
 
 
-def _keys(rank: int, rows: list[list[int]], kind: int) -> Iterator[tuple[_Key, int]]:
-    """Messages that a rank posts of one kind, with their lines."""
-    numbers = Counter[tuple[int, int, int]]()
-    for line, (what, peer, tag, *_) in enumerate(rows):
-        if what == kind:
-            way = (rank, peer, tag) if kind == SEND else (peer, rank, tag)
-            yield (*way, numbers[way]), line
-            numbers[way] += 1
-
-
-def _numbered(key: _Key) -> int:
+def _numbered(key: MessageKey) -> int:
     return key[2] * _PHASE + key[3]
 
 

@@ -1,7 +1,7 @@
 """What the program of one rank is written with: it posts messages, waits, copies and combines; each writes one row."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,21 @@ OPERATIONS = ("send", "receive", "wait", "copy", "combine")
 #: the models count it.
 COLUMNS = ("operation", "peer", "tag", "buffer", "offset", "length", "to_buffer", "to_offset")
 INPUT, OUTPUT, SCRATCH = range(3)
+
+
+#: A message by its way: from, to, tag, and its number among those of the same way.
+MessageKey = tuple[int, int, int, int]
+
+
+def messages_of(rank: int, rows: list[list[int]], *kinds: int) -> Iterator[tuple[MessageKey, int]]:
+    """Messages that a rank sends or receives, by `SEND` and `RECEIVE`, with the lines that post them."""
+    numbers: dict[tuple[int, int, int], int] = {}
+    for line, row in enumerate(rows):
+        if row[0] in kinds:
+            ends = (rank, row[1]) if row[0] == SEND else (row[1], rank)
+            way = (*ends, row[2])
+            numbers[way] = number = numbers.get(way, -1) + 1
+            yield (*way, number), line
 
 
 class Log:
