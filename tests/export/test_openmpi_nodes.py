@@ -289,6 +289,7 @@ def test_what_cannot_be_said_is_refused() -> None:
         ("1 bcast 1 2 1 1 2 0 han 4096", "'' is read as a component", 0),
         ("1 alltoall 1 2 1 1 1 0 han", "HAN does not choose for alltoall", 0),
         ("1 bcast 1 2 1 1 1 0 han 5", "beyond the declared number of collectives", 1),
+        ("1 bcast 1 2 x", "'x' is read as the number of communicator sizes", 0),
     ],
 )
 def test_of_han_s_rules_what_stands_before_a_fault_acts(rules: str, message: str, kept: int) -> None:

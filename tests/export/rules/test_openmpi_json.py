@@ -70,6 +70,12 @@ def test_the_converter_s_and_the_schema_s_keys_are_not_looked_at() -> None:
     assert chosen(read, 4, 4) == Choice(3)
 
 
+def test_a_rule_may_leave_it_to_the_library_by_name() -> None:
+    read = rules({"bcast": [{"rules": [{"alg": "ignore"}]}]})
+    assert read.faults == ()
+    assert chosen(read, 4, 4) == Choice(0)
+
+
 @pytest.mark.parametrize("alg", [99, "hypercube", -1])
 def test_a_rule_with_an_unknown_algorithm_never_acts(alg: object) -> None:
     read = rules({"bcast": [{"rules": [{"alg": alg}, {"alg": 2}]}]})
