@@ -87,7 +87,7 @@ def format_time(seconds: float) -> str:
     # A number that is rounded to 1,000 is said by the next unit.
     factor, unit = next((pair for pair in _TIMES if round(abs(seconds) / pair[0], 4) >= 1), _TIMES[-1])
     value = seconds / factor
-    digits = 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
+    digits = 3 if abs(value) < 9.9995 else 2 if abs(value) < 99.995 else 1
     return f"{value:,.{digits}f} {unit}"
 
 
@@ -97,7 +97,7 @@ def format_percent(value: float) -> str:
         return "not measured"
     if value == 0:
         return "0 %"
-    return f"{value:,.2f} %" if abs(value) < 100 else f"{value:,.1f} %"
+    return f"{value:,.2f} %" if abs(value) < 99.995 else f"{value:,.1f} %"
 
 
 def format_share(share: float) -> str:

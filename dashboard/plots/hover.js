@@ -15,8 +15,8 @@ const cell = row * x_names.length + column
 const best = data.best[cell], chosen = data.chosen[cell]
 const time = (s) => {
     if (!isFinite(s)) return 'not measured'
-    const [factor, unit] = s >= 1 ? [1, 's'] : s >= 1e-3 ? [1e3, 'ms'] : [1e6, 'µs']
-    return `${(s * factor).toFixed(s * factor < 10 ? 3 : s * factor < 100 ? 2 : 1)} ${unit}`
+    const [factor, unit] = s >= 0.99995 ? [1, 's'] : s >= 0.99995e-3 ? [1e3, 'ms'] : [1e6, 'µs']
+    return `${(s * factor).toFixed(s * factor < 9.9995 ? 3 : s * factor < 99.995 ? 2 : 1)} ${unit}`
 }
 const doubted = data.untrusted ? data.untrusted[cell].split('; ').filter(Boolean) : []
 const doubts = doubted.map((words) => `\nnot trusted: ${words}`).join('')
@@ -24,7 +24,7 @@ const otherwise = !compares || chosen < 0 ? '' : `\nchosen   ${names[chosen]}`
 if (best < 0) return `${where}\nnot measured${doubts}${otherwise}`
 const chosen_time = data.chosen_time[cell], best_time = data.best_time[cell]
 const penalty = 100 * (chosen_time - best_time) / best_time
-const digits = Math.abs(penalty) < 100 ? 2 : 1
+const digits = Math.abs(penalty) < 99.995 ? 2 : 1
 const written = penalty.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits})
 const percent = isFinite(penalty) ? `${penalty === 0 ? 0 : written} %` : 'unknown, it is not in these results'
 const name = (method) => method < 0 ? 'not among the methods' : names[method]

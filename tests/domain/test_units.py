@@ -66,6 +66,8 @@ def test_room_is_rounded_and_never_1024_of_a_unit(size: float, text: str) -> Non
         (52.13e-6, "52.13 µs"),
         (7e-9, "7.000 ns"),
         (999.96e-6, "1.000 ms"),
+        (9.9996e-6, "10.00 µs"),
+        (99.996e-6, "100.0 µs"),
         (0.99994, "999.9 ms"),
         (math.nan, "not measured"),
     ],
@@ -75,7 +77,8 @@ def test_times_have_the_unit_that_leaves_few_digits(seconds: float, text: str) -
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0, "0 %"), (4.312, "4.31 %"), (176.8, "176.8 %"), (math.nan, "not measured")]
+    ("value", "text"),
+    [(0, "0 %"), (4.312, "4.31 %"), (176.8, "176.8 %"), (99.997, "100.0 %"), (math.nan, "not measured")],
 )
 def test_percentages(value: float, text: str) -> None:
     assert format_percent(value) == text
