@@ -23,8 +23,8 @@ from loaders import disk
 from loaders.online import METRICS
 
 FOLDER = Path(__file__).with_name("scenarios")
-#: Bound of sizes.
-_MOST = 2**62
+#: Bound of sizes, and of calls, runs and iterations.
+_MOST, _MOST_COUNT = 2**62, 1_000_000
 _KEYS = {
     *("name", "about", "machine", "collectives", "application", "evaluate", "noise", "processes", "drift"),
     *("metric", "logic", "learning", "like"),
@@ -77,7 +77,8 @@ class Scenario:
             raise OnlineError(f"{collective}: there are calls for which no method has a time")
         if self.drift is not None and iteration >= self.drift.iteration:
             factors = self.drift.factors.get(collective, {})
-            times = times * np.array([factors.get(method.label, 1.0) for method in self.truths[collective].methods])
+            labels = [method.label for method in self.truths[collective].methods]
+            times = times * np.array([factors.get(label, 1.0) for label in labels], dtype=np.float64)
         return times
 
     def default(self, collective: str, calls: Calls, iteration: int) -> npt.NDArray[np.float64]:
@@ -247,6 +248,6 @@ def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> str:
 
 
 def _count(what: str, value: Any) -> int:
-    if type(value) is not int or value < 1:
-        raise OnlineError(f"{what} is {value!r}, expected a whole number of at least 1")
+    if type(value) is not int or not 1 <= value <= _MOST_COUNT:
+        raise OnlineError(f"{what} is {value!r}, expected a whole number of 1 to {_MOST_COUNT:,}")
     return value
