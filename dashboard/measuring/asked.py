@@ -10,6 +10,7 @@ from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.allowed import memory, processors
 from dashboard.benchmarks.campaigns import limits
 from dashboard.benchmarks.campaigns.groups import parse_group
+from dashboard.benchmarks.campaigns.pace import Estimate
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
@@ -153,18 +154,12 @@ def _grid(name: str, text: str) -> tuple[int, ...]:
         raise PlanError(f"{BY_NAME[name].title}: {error}") from error
 
 
-@dataclass(frozen=True)
-class Offer:
-    """What a campaign would be, before it is started."""
+@dataclass(frozen=True, kw_only=True)
+class Offer(Estimate):
+    """What a campaign would be, and cost, before it is started."""
 
     #: To be measured.
     plan: Plan
-    #: Number of points.
-    points: int
-    #: As `dashboard.benchmarks.campaigns.pace.Estimate` has them.
-    seconds: float
-    at_most: float
-    core_hours: float
     #: Time limit of the job in seconds, where none is given.
     limit: float
     #: Number of cells, of methods that have any point by collective, and of cells left out by the reason.
@@ -210,17 +205,14 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
         why = "; ".join(plan.left_out()) or "the grid is empty"
         raise PlanError(f"nothing would be measured: {why}")
     return Offer(
-        plan,
-        estimate.points,
-        estimate.seconds,
-        estimate.at_most,
-        estimate.core_hours,
-        limits.limit_of(plan, set(), cores if here else None),
-        len(cells) // plan.launches,
-        {name: len(methods) for name, methods in plan.timed.items()},
-        plan.left_out(),
-        tuple(_remarks(plan, installation, cores if here else None)),
-        limits.check_of(plan) > 0,
+        **vars(estimate),
+        plan=plan,
+        limit=limits.limit_of(plan, set(), cores if here else None),
+        cells=len(cells) // plan.launches,
+        methods={name: len(methods) for name, methods in plan.timed.items()},
+        left_out=plan.left_out(),
+        remarks=tuple(_remarks(plan, installation, cores if here else None)),
+        checked=limits.check_of(plan) > 0,
     )
 
 

@@ -217,10 +217,7 @@ def within_reach(offered: Offer, place: Place, installation: Installation) -> Of
         raise PlanError(f"nothing would be measured: {why_beyond(beyond, reach)}")
     return replace(
         offered,
-        points=estimate.points,
-        seconds=estimate.seconds,
-        at_most=estimate.at_most,
-        core_hours=estimate.core_hours,
+        **vars(estimate),
         cells=sum(not reach.lacks(cell) for cell in plan.cells()) // plan.launches,
         remarks=(*offered.remarks, f"{why_beyond(beyond, reach)}: left out."),
     )
