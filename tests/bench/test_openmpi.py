@@ -1,12 +1,15 @@
 """What is read from ompi_info, and the variables that force a method. The excerpt is of 5.0.11."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries import openmpi
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants, choose
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.export.components import HAN_VARIANTS
 
 OMPI_INFO = """\
@@ -218,7 +221,8 @@ def test_a_library_without_tuned_is_refused_with_what_to_install() -> None:
 
 
 def test_an_algorithm_that_is_not_offered_is_refused_with_those_that_are(library: openmpi.OpenMpi) -> None:
-    offered = library.methods("bcast", Variants())
-    assert {m.algorithm for m in choose(offered, ["knomial"], "bcast")} == {"knomial"}
-    with pytest.raises(PlanError, match="basic_linear, chain, knomial"):
-        choose(offered, ["binomail"], "bcast")
+    here = Installation(Path("/nowhere/mpiexec"), library)
+    wish = Wish(2, ("bcast",), (2,), (8,), algorithms=("knomial",))
+    assert {method.algorithm for method in make_plan(wish, here).methods["bcast"]} == {"knomial"}
+    with pytest.raises(PlanError, match="algorithm 'binomail'; they have default, basic_linear, chain, knomial"):
+        make_plan(replace(wish, algorithms=("knomial", "binomail")), here)

@@ -10,7 +10,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose, is_named
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Variants, is_named
 from dashboard.domain.campaign import SUM
 from loaders.collectives import COLLECTIVES
 
@@ -61,11 +61,16 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
     offered = {name: providers.offered(wish.providers, library, name, wish.variants) for name in names}
     if not wish.collectives:
         offered = {name: each for name, each in offered.items() if len(each) > 1} or offered
-    methods = {name: tuple(_chosen(name, each, wish.algorithms)) for name, each in offered.items()}
-    methods = {name: chosen for name, chosen in methods.items() if chosen}
+    wanted = wish.algorithms
+    chosen = {
+        name: tuple(method for method in each if not wanted or any(is_named(method, word) for word in wanted))
+        for name, each in offered.items()
+    }
+    # A name that only another collective has is passed over.
+    methods = {name: each for name, each in chosen.items() if each}
     known = dict.fromkeys(method.algorithm for each in offered.values() for method in each)
     every = [method for each in offered.values() for method in each]
-    if lost := [word for word in wish.algorithms if not any(is_named(method, word) for method in every)]:
+    if lost := [word for word in wanted if not any(is_named(method, word) for method in every)]:
         raise PlanError(f"no collective asked for has an algorithm {lost[0]!r}; they have {', '.join(known)}")
     inside = {dict(method.parameters).get("inner") for method in every}
     if lost := [word for word in wish.variants.inner if wish.variants.grids and word not in inside]:
@@ -96,9 +101,3 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         library=library.name,
         library_version=library.version,
     )
-
-
-def _chosen(collective: str, offered: list[Method], wanted: tuple[str, ...]) -> list[Method]:
-    """Methods of a collective among those wanted; a name that only another collective has is passed over."""
-    here = [word for word in wanted if any(is_named(method, word) for method in offered)]
-    return [] if wanted and not here else choose(offered, here, collective)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,23 +180,6 @@ def serves(method: Method, comm_size: int) -> bool:
         return comm_size == 2
     grid = dict(method.parameters).get("grid")
     return grid is None or math.prod(map(int, str(grid).split("x"))) == comm_size
-
-
-def choose(offered: Sequence[Method], wanted: Sequence[str], collective: str) -> list[Method]:
-    """Methods whose algorithm is among those wanted; all when none is named.
-
-    Raises
-    ------
-    PlanError
-        When one is not offered; the message lists what is.
-    """
-    if not wanted:
-        return list(offered)
-    names = list(dict.fromkeys(method.algorithm for method in offered))
-    for word in wanted:
-        if not any(is_named(method, word) for method in offered):
-            raise PlanError(f"{collective} has no algorithm {word!r} in this library; it has {', '.join(names)}")
-    return [method for method in offered if any(is_named(method, word) for word in wanted)]
 
 
 def is_named(method: Method, word: str) -> bool:
