@@ -9,6 +9,7 @@ from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers.slurm import Request
+from dashboard.domain.units import format_count
 from dashboard.online.batches import Say, perform
 from dashboard.online.errors import OnlineError
 from dashboard.online.runs import Run
@@ -96,8 +97,8 @@ def loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
 
 def _loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
     if (plan.each or 0) > len(plan.runs):
-        many = "; name a command several times to have it run so often"
-        say(f"note: each is {plan.each} of {len(plan.runs)} runs: an iteration has every run once{many}")
+        many = "an iteration has every run once; name a command several times to have it run so often"
+        say(f"note: each is {plan.each} of {format_count(len(plan.runs), 'run')}: {many}")
     if (done := len(folder.progress)) and _due(plan, done):
         # It failed, or somebody ended it: what is there of it is not done again.
         _evaluate(folder, plan, done, say)

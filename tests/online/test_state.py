@@ -296,7 +296,7 @@ def test_a_plan_that_asks_for_more_runs_than_it_names_is_told(folder: Folder) ->
     said: list[str] = []
     loop(folder, Plan((("program",),), iterations=0, each=2), 1, said.append)
     (note,) = said
-    assert note.startswith("note: each is 2 of 1 runs: an iteration has every run once; name a command several times")
+    assert note.startswith("note: each is 2 of 1 run: an iteration has every run once; name a command several times")
 
 
 @pytest.mark.parametrize("words", [["export", "FOLDER", "--to", "c"], ["run", "FOLDER", "--", "true"]])
