@@ -231,7 +231,7 @@ def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region],
     notes = [] if wish.han else notes_alone(wish.rules)
     notes += [f"not called by this version of colltune, so not proven: {', '.join(left)}"] if left else []
     if not wish.collectives and alone and len(alone) < len(decisions):
-        notes.append(f"as the library's own file has them, so not looked at: {len(alone)} collectives")
+        notes.append(f"as the library's own file has them, so not looked at: {format_count(len(alone), 'collective')}")
     notes += [str(fault) for fault in rules.faults if fault.severity != "note"][:_TOLD]
     if not rules.decisions:
         notes.append("the reader expects that the library drops this file; looked for is what its author meant")

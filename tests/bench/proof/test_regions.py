@@ -1,12 +1,17 @@
 """Sizes at which rules are watched: inside of their region, at its borders, and what cannot be run is told."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.proof.prove import Wish, _regions
 from dashboard.benchmarks.proof.regions import Region, regions_of
 from dashboard.decisions import DecisionFunction, Leaf, Method, Node, Split, Test
+from dashboard.export.rules import RulesFile
 from dashboard.export.rules.lint import read_text
 
 METHODS = [Method(name, name) for name in ("linear", "chain", "binomial", "ring")]
@@ -110,3 +115,13 @@ def test_rules_that_were_read_are_watched_band_by_band() -> None:
     assert Cell("bcast", 4, 999) in bands[0].cells
     assert Cell("bcast", 4, 1000) in bands[1].cells
     assert Cell("bcast", 5, 1) in bands[2].cells
+
+
+@pytest.mark.parametrize(("others", "words"), [(("reduce",), "1 collective"), (("reduce", "gather"), "2 collectives")])
+def test_what_a_selection_has_as_the_library_s_own_is_counted(others: tuple[str, ...], words: str) -> None:
+    methods = [Method("default", "default"), *METHODS]
+    decisions = {name: DecisionFunction(name, methods, Leaf(0)) for name in others}
+    decisions["bcast"] = DecisionFunction("bcast", methods, Leaf(1))
+    wish = Wish(Path("rules.json"), Path("mpiexec"))
+    (note,) = _regions(RulesFile("mpich", "MPICH", decisions, decisions), wish, 1)[1]
+    assert note.endswith(f"not looked at: {words}")
