@@ -216,7 +216,11 @@ class FrontierPage(Page):
         for row in range(len(table)):
             if self._choice(row) == self.state.shown:
                 return float(table["leaves"].iloc[row]), float(table[value].iloc[row])
-        statistics, held = self.state.view.statistics(), None
+        try:
+            statistics, held = self.state.view.statistics(), None
+        except DecisionError:
+            # A tree that does not suit the measurements, as the page Decisions says, stands nowhere.
+            return None
         if self.state.shown is not None and self._scheme == "lines":
             held = self.state.view.known_heldout(self.state.shown)
         if value.startswith("held_out_") and statistics is not None and held is not None:

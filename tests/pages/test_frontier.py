@@ -41,6 +41,17 @@ def test_all_families_are_there_in_sample_and_held_out(page: FrontierPage) -> No
     assert "On the frontier" in page.front.object
 
 
+@pytest.mark.usefixtures("state")
+def test_where_the_tree_on_show_does_not_suit_the_measurements_the_others_are_drawn() -> None:
+    cubes = {name: synthetic_cube(3, 4, 3, seed=1, noise=0.6) for name in ("bcast", "reduce")}
+    both = state_of(**cubes)
+    both.param.update(page="Frontier", together=("reduce",), family="quadtree")
+    page = FrontierPage(both)
+    assert set(page.frontier.table["family"]) == {"cart"}
+    assert page.panes["in sample"].object is not None
+    assert page.advice.object.startswith("Take ")
+
+
 def test_a_tap_on_a_point_adopts_it(page: FrontierPage, state: State) -> None:
     table = page.frontier.table
     row = int(np.flatnonzero(table["family"] == "cart")[0])
