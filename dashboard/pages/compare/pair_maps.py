@@ -15,11 +15,9 @@ from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import difference, hover, legend
 from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.report.maps import Scene
+from dashboard.report.maps import MOST_REGIONS, Scene
 
 SIDES = ("a", "b")
-#: More regions than this would cover the colours with their outlines.
-MOST_REGIONS = 5000
 Tables = tuple[xr.Dataset, xr.Dataset]
 
 

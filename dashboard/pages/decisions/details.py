@@ -11,7 +11,7 @@ import xarray as xr
 
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS, ExportError, source_lines
-from dashboard.pages.parts.clipboard import TO_CLIPBOARD
+from dashboard.pages.parts.clipboard import COPY
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
@@ -20,8 +20,6 @@ from dashboard.plots.statistics import held_out_note, statistics_table
 from dashboard.plots.table import HELP, ORDERS, decision_table, matching, ordered, table_page
 from dashboard.session.state import DATA, TREE, State
 from loaders import save_results
-
-_COPY = f"{TO_CLIPBOARD}to_clipboard(holder.value)"
 
 #: Rows of a page of the table.
 ROWS = 50
@@ -109,7 +107,7 @@ class Source(Made):
         # Holds the text for the browser's clipboard; nobody sees it.
         self.holder = pn.widgets.TextAreaInput(visible=False, max_length=1 << 26)
         self.copy = Button(label="Copy", icon="content_copy", variant="outlined", description="Copy the whole source")
-        self.copy.js_on_click(args={"holder": self.holder}, code=_COPY)
+        self.copy.js_on_click(args={"holder": self.holder}, code=COPY)
         self.download = FileDownload(self.text, label="Download", filename="colltune.c")
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -8,7 +8,7 @@ import panel as pn
 from panel.links import Callback
 from panel.viewable import Viewer
 
-from dashboard.pages.parts.clipboard import TO_CLIPBOARD
+from dashboard.pages.parts.clipboard import COPY
 from dashboard.pages.parts.widgets import Button
 from dashboard.session.address import PARAMETERS
 from dashboard.session.recipes import as_command, as_python
@@ -29,7 +29,6 @@ _OF_UPLOADS = (
     "<p>What is loaded was uploaded: the paths are those of copies on the machine that runs this dashboard, which are "
     "removed soon after this page is closed. Put the paths of your own files there.</p>"
 )
-_COPY = f"{TO_CLIPBOARD}to_clipboard(holder.value)"
 #: What can be copied, by title.
 _TITLES = ("Link", "As command", "As Python")
 
@@ -69,7 +68,7 @@ class Share(Viewer):
             label="Copy", variant="text", size="small", width=80, align="center", description=f"Copy: {title}"
         )
         self._copies.append(copy)
-        copy.js_on_click(args={"holder": self.holders[title]}, code=_COPY)
+        copy.js_on_click(args={"holder": self.holders[title]}, code=COPY)
         name = pn.pane.HTML(f"<strong>{escape(title)}</strong>", width=112, align="center", margin=(0, 8))
         return pn.Row(name, box, copy, sizing_mode="stretch_width", margin=0)
 
