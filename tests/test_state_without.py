@@ -7,7 +7,7 @@ from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.decisions.controls import Controls
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.plots.colors import SCHEME_TITLES, MethodKey
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.state import SCHEMES, State
 from tests.cubes import named, synthetic_cube
 from tests.states import sample_state, state_of

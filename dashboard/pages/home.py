@@ -23,7 +23,7 @@ from dashboard.plots import legend
 from dashboard.plots.coverage import coverage_table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.registry import Results
 from dashboard.session.state import DRAWN, ResultsOrState, State
 from loaders.collectives import POINT_TO_POINT

@@ -43,4 +43,5 @@ __all__ = [
     "tiles",
     "tree",
     "tuning",
+    "view_maps",
 ]

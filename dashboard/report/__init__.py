@@ -4,4 +4,4 @@ from dashboard.report.contents import Contents
 from dashboard.report.story import pictures, to_story
 from dashboard.report.write import to_html
 
-__all__ = ["Contents", "answer", "maps", "pictures", "to_html", "to_story"]
+__all__ = ["Contents", "answer", "pictures", "to_html", "to_story"]

@@ -26,8 +26,8 @@ from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
 from dashboard.plots.statistics import held_out_note, statistics_table
 from dashboard.plots.table import decision_table
+from dashboard.plots.view_maps import Scene
 from dashboard.report.answer import left_out
-from dashboard.report.maps import Scene
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section
 from dashboard.session.choice import Choice

@@ -12,8 +12,8 @@ import xarray as xr
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.units import format_bytes, format_count, format_range
+from dashboard.plots.view_maps import MOST_REGIONS, Scene
 from dashboard.report.answer import AGAINST_DEFAULT, answer
-from dashboard.report.maps import MOST_REGIONS, Scene
 from dashboard.session.view import View
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.plots.backend import FONT
+from dashboard.plots.view_maps import Scene
 from dashboard.report import Contents, to_html
-from dashboard.report.maps import Scene
 from dashboard.report.models import _curves
 from dashboard.session.choice import Choice
 from dashboard.session.state import State

@@ -12,9 +12,9 @@ from PIL import Image
 from dashboard.decisions import DecisionError
 from dashboard.domain.units import format_percent
 from dashboard.plots.story import FORMATS
+from dashboard.plots.view_maps import Scene
 from dashboard.report import to_story
 from dashboard.report.answer import AGAINST_DEFAULT, answer
-from dashboard.report.maps import Scene
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 from tests.cubes import cube_of, named, synthetic_cube

@@ -20,7 +20,7 @@ from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.prepared import prepare
 from dashboard.session.registry import origin_of

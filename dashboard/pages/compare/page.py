@@ -21,7 +21,7 @@ from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Button, Message, Toggle
 from dashboard.plots import comparison, legend
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.choice import RULES, Choice, differences, titles
 from dashboard.session.state import DATA, DRAWN, ResultsOrState
 

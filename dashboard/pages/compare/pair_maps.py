@@ -15,7 +15,7 @@ from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import difference, hover, legend
 from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.report.maps import MOST_REGIONS, Scene
+from dashboard.plots.view_maps import MOST_REGIONS, Scene
 
 SIDES = ("a", "b")
 Tables = tuple[xr.Dataset, xr.Dataset]

@@ -19,7 +19,7 @@ from dashboard.plots.axes import OTHER
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
 from dashboard.plots.models.chart import write_size
 from dashboard.plots.models.curves import AXES
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.state import State
 
 

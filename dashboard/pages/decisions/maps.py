@@ -22,7 +22,7 @@ from dashboard.plots import hover, legend, penalty, ties
 from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.scene import TITLES
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.state import State
 
 #: More regions than this would cover the colours with their outlines; they are left out, as the page says.

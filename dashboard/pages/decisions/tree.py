@@ -20,7 +20,7 @@ from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_border
 from dashboard.plots.rules import rules_page
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.state import State
 
 ROWS = 50

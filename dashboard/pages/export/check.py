@@ -28,7 +28,7 @@ from dashboard.pages.parts.menus import collective_menu
 from dashboard.pages.parts.options import common
 from dashboard.pages.parts.widgets import Button, FileInput, Message, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.recipes import of_check
 from dashboard.session.state import DATA, State

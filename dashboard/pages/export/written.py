@@ -13,7 +13,7 @@ from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import FileDownload, Select
 from dashboard.plots import exported, legend, source
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.state import State
 
 MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A"}

@@ -38,7 +38,7 @@ from dashboard.plots.live import SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.models import decision as model_decision
 from dashboard.plots.scene import MapScene
-from dashboard.report.maps import Scene
+from dashboard.plots.view_maps import Scene
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 
