@@ -179,7 +179,8 @@ def test_what_a_form_asks_of_slurm_comes_before_what_the_site_says(file: Path, m
         ("[environment]\nA = 1", "A is 1; right would be a text"),
         ("[slurm]\npartitions = 'x'", "'partitions' cannot be asked of Slurm"),
         ("[slurm]\npartition = 'a b'", "letters, digits"),
-        ("[slurm]\nmodules = 5", "not iterable"),
+        ("[slurm]\nmodules = 5", "modules 5: right would be a list"),
+        ("[slurm]\nmodules = 'gcc'", "modules 'gcc': right would be a list"),
     ],
 )
 def test_what_is_wrong_in_it_is_one_line_that_names_the_file(

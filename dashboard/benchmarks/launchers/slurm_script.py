@@ -109,8 +109,11 @@ class Request:
         known = {entry.name for entry in fields(cls)}
         if unknown := sorted(set(record) - known):
             raise CampaignError(f"{unknown[0]!r} cannot be asked of Slurm; allowed are {', '.join(sorted(known))}")
-        lists = {name: tuple(record.get(name, ())) for name in ("extra", "modules", "start_options")}
-        return cls(**{**record, **lists})
+        lists = {name: record.get(name, ()) for name in ("extra", "modules", "start_options")}
+        # The letters of a text would be taken for its members.
+        if texts := [name for name, value in lists.items() if not isinstance(value, list | tuple)]:
+            raise CampaignError(f"{texts[0]} {lists[texts[0]]!r}: right would be a list")
+        return cls(**{**record, **{name: tuple(value) for name, value in lists.items()}})
 
     def record(self) -> dict[str, Any]:
         """As JSON."""
