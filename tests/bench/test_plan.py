@@ -113,10 +113,18 @@ def test_a_protocol_outside_its_range_is_refused(changes: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize(
-    "changes", [{"segment_sizes": ()}, {"fan_outs": (0,)}, {"radixes": (1,)}, {"max_requests": (-1,)}]
+    ("changes", "allowed"),
+    [
+        ({"segment_sizes": ()}, "from 0 to 2147483647, at least one"),
+        ({"segment_sizes": (2**31,)}, "from 0 to 2147483647, at least one"),
+        ({"fan_outs": (0,)}, "from 1 to 2147483647, at least one"),
+        ({"radixes": (1,)}, "from 2 to 2147483647, at least one"),
+        ({"max_requests": (-1,)}, "from 0 to 2147483647"),
+        ({"first_segments": (2**31,)}, "from 0 to 2147483647"),
+    ],
 )
-def test_parameters_outside_their_range_are_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(PlanError):
+def test_parameters_outside_their_range_are_refused(changes: dict[str, Any], allowed: str) -> None:
+    with pytest.raises(PlanError, match=f"allowed are whole numbers {allowed}$"):
         Variants(**changes)
     assert Variants(max_requests=(0, 4), first_segments=(0,))
 

@@ -16,6 +16,8 @@ DEFAULT = "default"
 #: Provider of the methods that the library itself has.
 LIBRARY = "library"
 _PROVIDER = "provider"
+#: Libraries hold parameters in 32 bits.
+_MOST = 2**31 - 1
 #: Stands for every component of a library.
 ALL_COMPONENTS = "all"
 
@@ -96,13 +98,17 @@ class Variants:
     ruled: bool = False
 
     def __post_init__(self) -> None:
-        for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):
+        for name, low, least in (
+            ("segment_sizes", 0, 1),
+            ("fan_outs", 1, 1),
+            ("radixes", 2, 1),
+            ("max_requests", 0, 0),
+            ("first_segments", 0, 0),
+        ):
             values = getattr(self, name)
-            if not values or any(type(v) is not int or not low <= v < 2**31 for v in values):
-                raise PlanError(f"{name}: {list(values)}; allowed are whole numbers of at least {low}, at least one")
-        for name in ("max_requests", "first_segments"):
-            if any(type(value) is not int or not 0 <= value < 2**31 for value in getattr(self, name)):
-                raise PlanError(f"{name}: {list(getattr(self, name))}; allowed are whole numbers from 0")
+            if len(values) < least or any(type(value) is not int or not low <= value <= _MOST for value in values):
+                allowed = f"whole numbers from {low} to {_MOST}{', at least one' * least}"
+                raise PlanError(f"{name}: {list(values)}; allowed are {allowed}")
 
 
 def components_of(given: str | None, *, spread: bool) -> tuple[str, ...]:
