@@ -54,7 +54,7 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     ((cell, methods),) = todo_of(PLAN, suspects.left.__contains__)
     assert (cell.message_size, methods) == (8, [BINOMIAL])
     assert suspects.words() == (
-        f"1 time cannot be trusted and decide nothing ('bench resume {tmp_path}' has them measured again)"
+        f"1 time cannot be trusted and decides nothing ('colltune bench resume {tmp_path}' has them measured again)"
     )
     # Nothing came of it: it stays doubtful.
     suspects.repeated |= suspects.left
@@ -62,11 +62,11 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     assert not suspects.next()
     assert suspects.words() == (
         "1 point was measured again, since the times cannot be right (bcast binomial, 4 processes, 8 B: longer than "
-        "messages that are larger: by far); 1 cannot be trusted yet and decide nothing "
-        f"('bench resume {tmp_path}' has them measured again)"
+        "messages that are larger: by far); 1 cannot be trusted yet and decides nothing "
+        f"('colltune bench resume {tmp_path}' has them measured again)"
     )
     of_all = Campaign.create(tmp_path, PLAN).part(0).results
-    assert f"('bench refine {tmp_path} -o NEW' has" in replace(suspects, results=of_all, array=True).words()
+    assert f"('colltune bench refine {tmp_path} -o NEW' has" in replace(suspects, results=of_all, array=True).words()
 
 
 def test_what_was_measured_again_is_counted_over_all_jobs_of_a_campaign(tmp_path: Path) -> None:

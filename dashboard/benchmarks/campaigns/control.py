@@ -126,7 +126,7 @@ def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: boo
 def _nothing_missing(campaign: Campaign, doubts: int, *, array: bool) -> str:
     """Say so, and how so many points are measured again that cannot be trusted."""
     order = remedy(campaign.plan(), str(campaign.folder), array=array)
-    why = f", but {doubts} cannot be trusted: colltune {order} has them measured again" if doubts else ""
+    why = f", but {doubts} cannot be trusted: {order} has them measured again" if doubts else ""
     return f"nothing is missing{why}"
 
 

@@ -65,10 +65,7 @@ class Doubts:
 
     def look(self) -> None:
         """Look what is doubtful now."""
-        self.left = self._doubtful()
-
-    def _doubtful(self) -> dict[PointKey, str]:
-        return {
+        self.left = {
             key: reason
             for key, reason in doubted(self.results, self.plan).items()
             if self._own(key) and placed(self.nodes, key[2], key[4]) is not None
@@ -90,7 +87,8 @@ class Doubts:
         count, stays = len(points_again), len(self.left) if last else 0
         points = "1 point was" if count == 1 else f"{count} points were"
         folder = str(self.results.parents[2 if self.array else 0])
-        how = f"decide nothing ('{remedy(self.plan, folder, array=self.array)}' has them measured again)"
+        order = remedy(self.plan, folder, array=self.array)
+        how = f"decide{'s' if stays == 1 else ''} nothing ('{order}' has them measured again)"
         if not count:
             return f"{format_count(stays, 'time')} cannot be trusted and {how}" if stays else ""
         outcome = f"; {stays} cannot be trusted yet and {how}" if stays else "; all can be trusted now" if last else ""
@@ -105,7 +103,8 @@ def can_repeat(plan: Plan, *, array: bool) -> bool:
 
 def remedy(plan: Plan, folder: str, *, array: bool) -> str:
     """Order of ``colltune`` that has doubtful points of a campaign measured again for which nothing is missing."""
-    return f"bench resume {folder}" if can_repeat(plan, array=array) else f"bench refine {folder} -o NEW"
+    order = f"resume {folder}" if can_repeat(plan, array=array) else f"refine {folder} -o NEW"
+    return f"colltune bench {order}"
 
 
 def measured_again(results: Path) -> dict[PointKey, str]:
