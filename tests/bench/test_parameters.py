@@ -1,5 +1,6 @@
 """Parameters of models: who is measured, what is written, and that models can be made of it."""
 
+import platform
 from pathlib import Path
 
 import numpy as np
@@ -115,8 +116,11 @@ def test_what_cannot_be_measured_is_refused(
 def test_the_network_is_what_messages_go_over(
     nodes: int, given: str | None, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("COLLTUNE_NETWORK", raising=False)
+    # Under Slurm both are set, to nothing where the cluster has no name.
+    monkeypatch.setenv("COLLTUNE_NETWORK", "")
+    monkeypatch.setenv("COLLTUNE_SYSTEM", "")
     monkeypatch.delenv("OMPI_MCA_btl", raising=False)
     if given is not None:
         monkeypatch.setenv("OMPI_MCA_btl", given)
     assert surroundings.network(nodes) == name
+    assert platform.node() in surroundings.system()

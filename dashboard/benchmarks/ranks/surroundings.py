@@ -34,7 +34,7 @@ def crowded(processes: Iterable[tuple[str, Iterable[int]]]) -> bool:
 
 def system() -> str:
     """Name of the system: as ``COLLTUNE_SYSTEM`` says, else the node's name."""
-    return os.environ.get("COLLTUNE_SYSTEM", f"{platform.node()} ({platform.machine()})")
+    return os.environ.get("COLLTUNE_SYSTEM") or f"{platform.node()} ({platform.machine()})"
 
 
 def network(nodes: int) -> str:
@@ -46,7 +46,7 @@ def network(nodes: int) -> str:
         known = "shared memory"
     else:
         known = f"{'+'.join(name for name in given if name != 'self') or 'self'} within a node"
-    return os.environ.get("COLLTUNE_NETWORK", known)
+    return os.environ.get("COLLTUNE_NETWORK") or known
 
 
 def settings(but: Container[str] = ()) -> str:
