@@ -102,7 +102,7 @@ def test_only_what_was_measured_again_is_said_to_have_been_and_what_cannot_be_tr
 ) -> None:
     sizes, said, lines = (8, 16, 32), [], []
     doubtful = {point_key(Cell("bcast", 2, size), Method("a")): "late" for size in sizes}
-    monkeypatch.setattr(module.again.Doubts, "_doubtful", lambda _: dict(doubtful))
+    monkeypatch.setattr(module.again, "doubted", lambda *_: dict(doubtful))
     monkeypatch.setattr(module, "say", said.append)
     ranks = able(worker(tmp_path, 4, message_sizes=sizes))
 
