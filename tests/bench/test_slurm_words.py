@@ -102,6 +102,15 @@ def test_jobs_of_an_array_are_told_apart(says: Says) -> None:
     )
 
 
+def test_all_jobs_of_an_array_are_asked_for_however_many_numbers_there_are(says: Says, tmp_path: Path) -> None:
+    says("scontrol")
+    # As scontrol does by its manual: without the variable it cuts the list after 64 characters.
+    listed = '$([ "$SLURM_BITSTR_LEN" = 0 ] && echo 1,3,5 || echo 1,...)'
+    record = f"JobId=1 ArrayJobId=1 ArrayTaskId={listed} JobState=PENDING"
+    (tmp_path / "bin" / "scontrol").write_text(f'#!/bin/sh\necho "{record}"\n', encoding="utf-8")
+    assert list(words.ask("1")) == [1, 3, 5]
+
+
 def test_that_an_array_was_cancelled_names_no_single_job(says: Says) -> None:
     says("scontrol", LATE.replace("TIMEOUT", "CANCELLED").replace("JobId=1", "JobId=63 ArrayJobId=62 ArrayTaskId=1"))
     answer = words.ask("62")

@@ -1,5 +1,6 @@
 """Slurm's own commands by argument lists, and its words turned into ours."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -82,8 +83,12 @@ def run(name: str, *words: str) -> subprocess.CompletedProcess[str]:
     path = shutil.which(name)
     if path is None:
         raise CampaignError(f"no Slurm here: {name} is not on the PATH; submit from a machine that has it")
+    # Of an array it would say no more numbers than have room in 64 characters, and the others would seem forgotten.
+    said = {**os.environ, "SLURM_BITSTR_LEN": "0"}
     try:
-        return subprocess.run([path, *words], capture_output=True, errors="replace", timeout=_SECONDS, check=False)
+        return subprocess.run(
+            [path, *words], capture_output=True, errors="replace", timeout=_SECONDS, check=False, env=said
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CampaignError(f"{name} gave no answer: {error}") from error
 
