@@ -140,7 +140,7 @@ def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) ->
     decision
         Of one collective or several.
     options
-        Of the target; ``cubes`` say what costs least in their places.
+        Of the target; ``cubes`` say what costs least in their places, by ``weights`` where there are any.
     """
     faults = _faults(decision, target, options)
     unsafe = {label: fault for label, fault in faults.items() if not fault.only_commutative}
@@ -248,7 +248,7 @@ def _without(
     """The decision with other methods in their places: what costs least there, or the library's own decision."""
     cube = (options.get("cubes") or {}).get(decision.collective)
     if cube is not None:
-        problem = Problem.of(cube)
+        problem = Problem.of(cube, weights=(options.get("weights") or {}).get(decision.collective))
         labels = {method.label for method in (*problem.methods, *decision.methods)} - set(unsafe)
         return without(problem, decision, labels - set(unsafe_methods(cube)), OWN_DECISION)[0]
     methods = [OWN_DECISION if method.label in unsafe else method for method in decision.methods]

@@ -67,6 +67,17 @@ def test_with_measurements_the_best_of_the_others_takes_its_place() -> None:
     assert {int(method.parameters["library_id"]) for method in read.decisions["allgather"].methods} == {4}
 
 
+@pytest.mark.parametrize("target", ["openmpi", "preload"])
+def test_what_takes_its_place_follows_the_workload(target: str) -> None:
+    cube = measured(["sparbit", "ring", "bruck"])
+    cube["time"].values[1:, 0] = [2.0, 9.0], [9.0, 2.5]
+    for weights, penalty in (([[1.0, 0.0]], 100.0), ([[0.0, 1.0]], 150.0)):
+        sparbit = decision("allgather", "sparbit", 7)
+        (part,) = write(Order(target, (sparbit,), {"allgather": cube}, {"allgather": np.array(weights)})).parts
+        assert part.after is not None
+        assert part.after.mean == pytest.approx(penalty)
+
+
 @pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "openmpi-nodes"])
 def test_neither_is_it_among_the_best_of_so_many_rules(target: str) -> None:
     cube = measured(["sparbit", "ring", "bruck"])
