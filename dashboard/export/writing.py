@@ -33,6 +33,7 @@ from dashboard.export.substitute import with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
 from dashboard.export.targets.mpich.base import borrowed, standing
 from dashboard.export.targets.mpich.selection import MPICH_COMPARED, stands_there
+from dashboard.export.targets.nccl import nccl_lines
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands, ucc_bands
@@ -346,6 +347,8 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
     elif order.target == "ucc":
         notes = ucc_bands(decision, order.cubes.get(name)).notes
+    elif order.target == "nccl":
+        notes = nccl_lines(decision)[1]
     elif order.target == "mpich" and not stands_there(decision, order.base):
         other = borrowed([decision]) if order.base is None else ""
         notes = (*bands_of(decision, MPICH_COMPARED[name]).notes, *([other] if other else []))

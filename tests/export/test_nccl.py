@@ -6,6 +6,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method, Split, Test
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.writing import Order, write
 
 METHODS = [
     Method("ring ll channels=4", "ring", 0, {"protocol": "ll", "channels": 4}),
@@ -57,6 +58,8 @@ def test_blocks_are_decided_for_every_number_of_ranks_up_to_the_largest_measured
         assert [acts(text, ranks, size * ranks) for size in (1024, 1025)] == ["ring", "tree"]
     assert acts(text, 33, 33) == ""
     assert "of more than 32 processes NCCL decides by itself" in text
+    (part,) = write(Order("nccl", (decided("allgather", comm_size=(2, 32)),), {})).parts
+    assert part.notes == ("Of more than 32 processes NCCL decides by itself.",)
     assert "of more than 5 processes NCCL decides by itself" in written(decided("allgather", comm_size=32))
     with pytest.raises(ExportError, match="more than 4,096 lines"):
         written(decided("allgather", comm_size=(2, 4096)))

@@ -46,16 +46,17 @@ def to_nccl(decisions: Decisions, *, provenance: Facts = None) -> str:
     for decision in per_collective(decisions):
         if decision.collective not in _NAMES:
             raise ExportError(f"NCCL's tuner does not decide {decision.collective}; it does {', '.join(_NAMES)}")
-        bands = bands_of(decision, "message")
-        own, notes = _lines(decision, bands.bands)
-        lines += ["#", *hashed(about(decision, provenance, [*bands.notes, *notes])), *own]
+        own, notes = nccl_lines(decision)
+        lines += ["#", *hashed(about(decision, provenance, notes)), *own]
     if all(line.startswith("#") for line in lines):
         raise LeftAloneError("everything is left to NCCL's own decision: no file is needed")
     return "\n".join(lines) + "\n"
 
 
-def _lines(decision: DecisionFunction, bands: Sequence[Band]) -> tuple[list[str], list[str]]:
-    """Lines of a collective, those of single numbers of ranks first, and what they do not say."""
+def nccl_lines(decision: DecisionFunction) -> tuple[list[str], tuple[str, ...]]:
+    """Lines of a collective, those of single numbers of ranks first, and what they do not say; errors as `to_nccl`."""
+    laid_out = bands_of(decision, "message")
+    bands = laid_out.bands
     used = {method for band in bands for _, method in band.rules}
     words = [_words(decision, method, used=place in used) for place, method in enumerate(decision.methods)]
     *finite, last = bands
@@ -75,8 +76,8 @@ def _lines(decision: DecisionFunction, bands: Sequence[Band]) -> tuple[list[str]
                     f"{decision.collective}: more than {_MOST_LINES:,} lines, one for each number of ranks"
                 )
     if for_all:
-        return [*lines, *_of(decision.collective, last, words, _ANY)], []
-    return lines, [f"of more than {most} processes NCCL decides by itself"]
+        return [*lines, *_of(decision.collective, last, words, _ANY)], laid_out.notes
+    return lines, (*laid_out.notes, f"of more than {most} processes NCCL decides by itself")
 
 
 def _of(collective: str, band: Band, words: Sequence[str], ranks: int) -> list[str]:
