@@ -71,6 +71,13 @@ def test_what_is_left_to_nccl_has_no_line_that_catches_it() -> None:
     assert acts(text, 5, 4096) == "tree"
 
 
+def test_what_was_decided_to_be_left_to_nccl_is_not_said_to_be_otherwise() -> None:
+    up_to_8 = Split((Test("comm_size", 8),), (decided("allreduce", below=2).root, Leaf(2)))
+    text = written(DecisionFunction("allreduce", METHODS, up_to_8))
+    assert [acts(text, ranks, 4096) for ranks in (4, 8, 9)] == ["", "tree", ""]
+    assert "NCCL decides by itself" not in text
+
+
 def test_what_nccl_lacks_is_refused_by_name() -> None:
     with pytest.raises(ExportError, match="does not decide alltoall"):
         TARGETS["nccl"].write([decided("alltoall")])

@@ -62,8 +62,9 @@ def nccl_lines(decision: DecisionFunction) -> tuple[list[str], tuple[str, ...]]:
     *finite, last = bands
     blocks = COLLECTIVES[decision.collective].by_block
     everywhere = all(words[method] for band in finite for _, method in band.rules)
+    left_alone = not any(words[method] for _, method in last.rules)
     # A line for all ranks would also act where NCCL is to decide, or its bytes would be those of another number.
-    for_all = everywhere and (not blocks or len(last.rules) == 1)
+    for_all = left_alone or (everywhere and (not blocks or len(last.rules) == 1))
     measured = decision.provenance.get("comm_size")
     most = max(2, last.start, *(measured if isinstance(measured, list | tuple) else ()))
     ends = [*(band.start for band in bands[1:]), last.start if for_all else most + 1]
