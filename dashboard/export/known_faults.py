@@ -98,9 +98,9 @@ def known_fault(
     number, name
         Of the algorithm: the library's number, or its name in any of the forms that are known.
     """
-    wanted = _plain(library)
+    wanted = plain_library(library)
     for fault in FAULTS:
-        if _plain(fault.library) not in wanted or fault.collective != collective or not _within(version, fault):
+        if plain_library(fault.library) not in wanted or fault.collective != collective or not _within(version, fault):
             continue
         # An algorithm is known by its number where the library has numbers: names were translated to and fro.
         by_number = number and fault.number
@@ -108,11 +108,6 @@ def known_fault(
         if same:
             return fault
     return None
-
-
-def _plain(library: str) -> str:
-    # Results say OMPI, too.
-    return re.sub(r"^ompi", "openmpi", plain_library(library))
 
 
 def _within(version: str, fault: KnownFault) -> bool:

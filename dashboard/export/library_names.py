@@ -68,8 +68,6 @@ class Choice:
 NOTHING = Choice(0)
 
 _RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl", "UCC": "ucc"}
-#: Open MPI by its names in results, as `measured_with` compares them.
-OPEN_MPI = ("openmpi", "ompi")
 
 
 def algorithm_names(collective: str, version: str | None = None) -> tuple[str, ...]:
@@ -78,12 +76,12 @@ def algorithm_names(collective: str, version: str | None = None) -> tuple[str, .
 
 
 def plain_library(name: str) -> str:
-    """A library's name in small letters, without blanks and hyphens."""
-    return re.sub(r"[\s-]+", "", name.lower())
+    """A library's name in small letters, without blanks and hyphens; results say OMPI for Open MPI, too."""
+    return re.sub(r"[\s-]+", "", re.sub(r"\bompi", "openmpi", name.lower()))
 
 
 def measured_with(facts: Mapping[str, Any], *names: str) -> bool:
-    """Whether measurements can be of the library with one of these names, in small letters: nobody says otherwise."""
+    """Whether measurements can be of the library with one of these names, in plain letters: nobody says otherwise."""
     library = plain_library(str(facts.get("library") or ""))
     return not library or any(name in library for name in names)
 
@@ -112,7 +110,7 @@ def rules_target(facts: Mapping[str, Any]) -> str:
 
 
 def _is_open_mpi(facts: Mapping[str, Any]) -> bool:
-    return bool(facts.get("library")) and measured_with(facts, *OPEN_MPI)
+    return bool(facts.get("library")) and measured_with(facts, "openmpi")
 
 
 def is_of_library(method: Method) -> bool:

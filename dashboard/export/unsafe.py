@@ -13,7 +13,7 @@ from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import FAULTS, KnownFault, known_fault
-from dashboard.export.library_names import OPEN_MPI, is_own_decision, measured_with
+from dashboard.export.library_names import is_own_decision, measured_with, plain_library
 from dashboard.export.rules.mpich_names import called
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
@@ -159,7 +159,7 @@ def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) ->
 def of_other_library(decision: DecisionFunction, target: str) -> str:
     """What is said of a decision among methods of another library than a target writes for; empty where it is none."""
     library, facts = _LIBRARIES.get(target, ""), decision.provenance
-    if not library or measured_with(facts, *(OPEN_MPI if library == "Open MPI" else (library.lower(),))):
+    if not library or measured_with(facts, plain_library(library)):
         return ""
     those = f"those of the same names in {library} may take other times"
     return f"It was decided among methods of {facts['library']}: {those}."

@@ -94,6 +94,16 @@ def test_several_methods_become_the_best_single_one_that_the_library_has() -> No
         assert [method.label for method in taken.methods] == [forced]
 
 
+@pytest.mark.parametrize("library", ["Open MPI", "OMPI"])
+def test_what_another_library_has_is_no_measure_of_the_one_that_was_measured(library: str) -> None:
+    measured = named(cube_of([[[1.0]], [[2.0]]], [4], [8], library=library), ["smp", "binomial"])
+    methods = [Method(name, name) for name in ("smp", "binomial")]
+    several = Split((Test("message_size", 8),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", methods, several, provenance={"library": library})
+    # MPICH alone has the first one.
+    assert [method.label for method in as_forced(decision, measured).methods] == ["binomial"]
+
+
 def test_without_measurements_several_methods_are_refused() -> None:
     with pytest.raises(ExportError, match="2 methods are decided, one can be forced"):
         to_mpirun(tree())

@@ -193,7 +193,7 @@ def _always(decision: DecisionFunction, method: Method) -> DecisionFunction:
 
 def _open_mpi(decision: DecisionFunction, method: Method, version: str) -> Options:
     choice = choice_in(decision, method, version) if decision.collective in COMPARED else None
-    if choice is None or not (choice.algorithm or measured_with(decision.provenance, "ompi", "openmpi")):
+    if choice is None or not (choice.algorithm or measured_with(decision.provenance, "openmpi")):
         return None
     base = f"coll_tuned_{decision.collective}_algorithm"
     said = {

@@ -24,7 +24,6 @@ from dashboard.export.library_names import (
     COMPARED,
     NEAREST,
     NOTHING,
-    OPEN_MPI,
     Choice,
     choice_of,
     measured_with,
@@ -268,7 +267,7 @@ def choice_in(decision: DecisionFunction, method: Method, version: str) -> Choic
 
 def _is_open_mpi(decision: DecisionFunction) -> bool:
     """Whether the measured library's numbers may be Open MPI's: it is, or nobody says what it is."""
-    return measured_with(decision.provenance, *OPEN_MPI, "none", "unknown")
+    return measured_with(decision.provenance, "openmpi", "none", "unknown")
 
 
 def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) -> ExportError:

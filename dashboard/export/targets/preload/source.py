@@ -21,7 +21,7 @@ from dashboard.export.targets.preload.own import Programs
 from dashboard.schedules.units import Units
 
 #: Targets for results of a library, by a part of its name without blanks.
-_OF_OTHERS = {"mpich": "preload-mpich", "openmpi": "preload", "ompi": "preload"}
+_OF_OTHERS = {"mpich": "preload-mpich", "openmpi": "preload"}
 _USE = """\
 COLLTUNE_REPORT=1 prints at the end how often what was decided, COLLTUNE_REPORT=FILE writes it into a file; \
 COLLTUNE_OFF=1 decides nothing."""
