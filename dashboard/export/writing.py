@@ -204,7 +204,8 @@ def write(order: Order) -> Written:
     source = {decision.collective: decision for decision in per_collective(order.decisions)}
     open_ends = {name: text for name, decision in source.items() if (text := unsaid(decision, target))}
     # What needs no substitutes is written as it was decided, also where one tree decides several collectives.
-    decisions = kept if substitutes or left_out else list(order.decisions)
+    changed = substitutes or left_out or any(map(not_written, kept))
+    decisions = kept if changed else list(order.decisions)
 
     def written(provenance: Mapping[str, Any]) -> tuple[str, RulesFile | None, tuple[Part, ...]]:
         """The file, as it is read back, and its parts."""

@@ -91,6 +91,17 @@ def test_neither_is_it_among_the_best_of_so_many_rules(target: str) -> None:
     assert 7 not in {method.parameters.get("library_id") for method in rules.decisions["allgather"].methods}
 
 
+def test_of_a_tree_of_several_collectives_it_is_replaced_only_where_it_is_wrong() -> None:
+    together = {"allgather": measured(["sparbit", "ring"], library=""), "allgatherv": measured(["sparbit", "ring"])}
+    for_all = DecisionFunction(
+        "all", [Method("sparbit", "sparbit")], Leaf(0), categories={"collective": tuple(together)}
+    )
+    for target in ("openmpi", "openmpi-json"):
+        parts = write(Order(target, (for_all,), together)).parts
+        chosen = [{part.read.methods[place].label for place in part.read.used} for part in parts if part.read]
+        assert chosen == [{"ring"}, {"sparbit"}]
+
+
 def test_what_is_right_for_operations_that_commute_is_written_and_the_head_says_so() -> None:
     text = TARGETS["openmpi"].write([decision("allreduce", "ring", 4)])
     assert "Only for operations that commute: ring" in text
