@@ -324,7 +324,8 @@ def _read_back(
     order: Order, collective: str, rules: RulesFile | None, text: str, used: set[str]
 ) -> DecisionFunction | None:
     if order.target == "json":
-        return next((each for each in DecisionFunction.all_of_json(text) if each.collective == collective), None)
+        saved = per_collective(DecisionFunction.all_of_json(text))
+        return next((each for each in saved if each.collective == collective), None)
     if rules is None:
         return None
     try:

@@ -61,6 +61,14 @@ def test_what_can_be_said_reads_back_as_it_was_decided(target: str) -> None:
     assert [part.read.methods[place].label for place in chosen[0]] == list(NAMES)
 
 
+def test_a_saved_tree_of_several_collectives_is_judged_for_each_of_them() -> None:
+    for_all = decided().changed(collective="all", categories={"collective": ("bcast", "reduce")})
+    parts = write(Order("json", (for_all,), {"bcast": cube(), "reduce": cube()})).parts
+    assert [(part.source.collective, part.costs) for part in parts] == [
+        (name, "mean penalty as decided 0 %, as the file says it 0 %") for name in ("bcast", "reduce")
+    ]
+
+
 def test_a_target_that_lacks_methods_gets_the_best_of_those_it_has() -> None:
     written = write(Order("ucc", (decided(),), {"bcast": cube()}))
     (part,) = written.parts
