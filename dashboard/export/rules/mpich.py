@@ -19,7 +19,6 @@ from typing import Any
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
-from dashboard.export.library_names import COMPARED
 from dashboard.export.rules import mpich_calls
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
@@ -310,8 +309,7 @@ def _number(key: str, sign: str, value: str, pair: Pair, reading: _Reading) -> _
     if key == "avg_msg_size" and plain not in _WITH_AVERAGE:
         what = f"avg_msg_size is not there for {plain}; it has total_msg_size"
         reading.faults.append(Fault(pair.line, "error", what, _AT_CALL))
-    total = "total_size" if COMPARED.get(plain) != "nothing" else MESSAGE_SIZE
-    attribute = {"comm_size": COMM_SIZE, "avg_msg_size": MESSAGE_SIZE, "total_msg_size": total}.get(key)
+    attribute = {"comm_size": COMM_SIZE, "avg_msg_size": MESSAGE_SIZE, "total_msg_size": "total_size"}.get(key)
     # Counts and processes per node are not known here: taken for large.
     return Test(attribute, int(value) - (sign == "<")) if attribute else False
 
