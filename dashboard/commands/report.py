@@ -38,7 +38,7 @@ def report(args: argparse.Namespace) -> None:
     )
     with Working() as progress:
         if pictures:
-            content = to_story(state.view, contents.collectives or state.view.called, progress=progress)
+            content = to_story(state.view, contents.collectives, progress=progress)
         else:
             content = to_html(state.view, contents, title=args.title, progress=progress).encode()
     write(args.output, content)

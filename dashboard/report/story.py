@@ -28,7 +28,7 @@ def to_story(view: View, collectives: Sequence[str] = (), *, progress: Progress 
     view
         The view: results, how they are treated, and which tree is asked for.
     collectives
-        Those drawn; empty: the view's.
+        Those drawn; empty: all, as in a report.
     progress
         Told how far it is; may raise `dashboard.decisions.grown.family.Cancelled`.
 
@@ -47,7 +47,7 @@ def to_story(view: View, collectives: Sequence[str] = (), *, progress: Progress 
     captions: list[str] = []
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in collectives or (str(view.collective),):
+        for name in collectives or view.called:
             twin = view.beside(name)
             twin.job(twin.choice)(progress)
             for number, (title, caption, figure) in enumerate(pictures(twin), start=1):

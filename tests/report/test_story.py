@@ -35,7 +35,7 @@ def state() -> State:
 
 @pytest.fixture(scope="module")
 def files(state: State) -> dict[str, bytes]:
-    return opened(to_story(state.view))
+    return opened(to_story(state.view, ["bcast"]))
 
 
 def test_each_picture_is_written_in_each_format(files: dict[str, bytes]) -> None:
@@ -68,12 +68,14 @@ def test_captions_have_the_figures_of_the_page(state: State, files: dict[str, by
 
 @pytest.mark.slow
 def test_the_same_view_gives_the_same_file(state: State) -> None:
-    assert to_story(state.view) == to_story(state.view)
+    assert to_story(state.view, ["bcast"]) == to_story(state.view, ["bcast"])
 
 
 @pytest.mark.slow
-def test_other_collectives_are_drawn_when_asked(state: State) -> None:
-    assert {name.partition("-")[0] for name in opened(to_story(state.view, ["reduce"]))} == {"reduce", "captions.md"}
+@pytest.mark.parametrize("asked", [["reduce"], []])
+def test_other_collectives_are_drawn_when_asked_and_all_where_none_is_named(state: State, asked: list[str]) -> None:
+    drawn = {name.partition("-")[0] for name in opened(to_story(state.view, asked))}
+    assert drawn == {*(asked or ["bcast", "reduce"]), "captions.md"}
 
 
 def test_nothing_measured_is_said(state: State) -> None:

@@ -112,6 +112,7 @@ class ExportPage(Page):
         report = self.report
         for field in (self.prove.ranks, report.collectives, report.frontier, report.held_out, report.models):
             field.param.watch(self._say, "value")
+        report.download.param.watch(self._say, "visible")
 
     def _set_version(self, event: Any) -> None:
         if event.new is not None:

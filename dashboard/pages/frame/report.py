@@ -71,12 +71,14 @@ class Report(Section):
         if self.write.disabled:
             return []
         contents = self._contents()
+        if self._last == self._draw:
+            # Pictures are of the tree alone.
+            return [of_report(self._state, contents.collectives, PICTURES, [])]
         words = ["--to", contents.target]
         for option in (FRONTIER, HELD_OUT, MODELS):
             value = getattr(contents, option.name)
             words += option.typed(value) if value not in (None, option.default) else []
-        pictures = self._last == self._draw
-        return [of_report(self._state, contents.collectives, PICTURES if pictures else REPORT, words)]
+        return [of_report(self._state, contents.collectives, REPORT, words)]
 
     def _follow(self, *_: Any) -> None:
         names = [name for name in self._state.param.collective.objects if name is not None]

@@ -238,6 +238,10 @@ def test_the_commands_of_the_other_tabs(
     assert cli.main(words[1:]) == 0
     assert Path("colltune_report.html").exists()
     assert "--no-frontier" in words
+    page.report.models.value = True
+    page.report._draw()
+    assert cli.main(shlex.split(as_command(state))[1:]) == 0
+    assert Path("colltune_pictures.zip").read_bytes() == page.report.download.callback().read()
 
 
 def native() -> xr.Dataset:
