@@ -17,7 +17,7 @@ from dashboard.domain.written import OF_TARGETS, VERSION
 from dashboard.export import TARGETS
 from dashboard.session.address import DATA
 from dashboard.session.campaigns import measured_in, of_both
-from dashboard.session.choice import Choice
+from dashboard.session.choice import RULES, Choice
 from dashboard.session.registry import SOMEWHERE, Origin, origin_of
 from dashboard.session.samples import SAMPLES, sample_start
 from dashboard.session.treatment import UNCERTAINTY, Treatment
@@ -51,8 +51,15 @@ def tree_words(choice: Choice) -> list[str]:
     return words
 
 
-def _grown_words(choice: Choice, treatment: Treatment) -> list[str]:
-    """A tree and a treatment as they are typed together: parameters that both have are said once."""
+def _by_name(view: View, choice: Choice) -> Choice:
+    """A choice with its rules file as it is called where it was checked, not as it is known here."""
+    key = choice.options.get("file")
+    return Choice.of(choice.family, {**choice.options, "file": view.rules[key]}) if key in view.rules else choice
+
+
+def _grown_words(view: View, treatment: Treatment) -> list[str]:
+    """The tree and a treatment as they are typed together: parameters that both have are said once."""
+    choice = _by_name(view, view.choice)
     if treatment.parameters == choice.options.get("parameters"):
         treatment = replace(treatment, parameters=None)
     return [*tree_words(choice), *treatment_words(treatment)]
@@ -85,11 +92,18 @@ def _commands(state: State) -> list[list[str]]:
     measured = _measured(names, state.results_id, joint=bool(view.together))
     treated = treatment_words(_named(view, names))
     if page == "Compare":
-        return [["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]]
+        trees = [compact(_by_name(view, choice)) for choice in (view.choice, state.other)]
+        return [["compare", *measured, "--trees", *trees, *treated]]
     if page == "Frontier":
         criterion = CRITERION.typed(state.criterion) if state.criterion != CRITERION.default else []
-        return [["frontier", *measured, *HELD_OUT.typed(state.held_out), *criterion, *treated]]
+        rules = [word for file in _judged_rules(view) for word in ("--with-rules", file)]
+        return [["frontier", *measured, *rules, *HELD_OUT.typed(state.held_out), *criterion, *treated]]
     return [_decide(view, state.results_id)]
+
+
+def _judged_rules(view: View) -> list[str]:
+    """Names of the rules files that stand on the frontier: those that say something of the collective."""
+    return [name for key, name in view.rules.items() if not view.refused(Choice.of(RULES, {"file": key}))]
 
 
 def of_file(state: State, collectives: Sequence[str], loss: float = 0.0) -> list[str]:
@@ -105,7 +119,7 @@ def of_file(state: State, collectives: Sequence[str], loss: float = 0.0) -> list
     view = state.view
     names = [str(name) for name in (view.collective, *view.together)] if view.together else collectives
     measured = _measured(names, state.results_id, joint=bool(view.together))
-    words = [*_grown_words(view.choice, _named(view, names)), "--to", state.target]
+    words = [*_grown_words(view, _named(view, names)), "--to", state.target]
     accepted = ["--allow-loss", str(math.ceil(loss))] if 0 < loss < math.inf else []
     return ["export", *measured, *words, *_target_words(state), *accepted]
 
@@ -143,7 +157,7 @@ def of_report(state: State, collectives: Sequence[str], output: str, further: Se
     """
     view = state.view
     measured = _measured(collectives, state.results_id, joint=False)
-    grown = _grown_words(view.choice, _named(view, collectives or view.collectives))
+    grown = _grown_words(view, _named(view, collectives or view.collectives))
     sure = UNCERTAINTY.typed(state.uncertainty) if state.uncertainty else []
     return ["report", *measured, *grown, *sure, *further, "-o", output]
 
@@ -166,7 +180,7 @@ def _called(commands: Sequence[Sequence[str]]) -> str:
 def _decide(view: View, results_id: str) -> list[str]:
     names = [str(name) for name in (view.collective, *view.together)]
     measured = _measured(names, results_id, joint=bool(view.together))
-    return ["decide", *measured, *_grown_words(view.choice, _named(view, names))]
+    return ["decide", *measured, *_grown_words(view, _named(view, names))]
 
 
 def _beside(state: State) -> list[list[str]]:
@@ -178,7 +192,7 @@ def _beside(state: State) -> list[list[str]]:
         first, second = Origin(("A.nc",)), Origin(("B.nc",))
     words = ["portability", *first.words(), "--against", *(second.shortened() or [SOMEWHERE])]
     words += ["-c", str(view.collective), *([] if state.common else ["--all-methods"])]
-    return [*saved, [*words, *_grown_words(view.choice, view.treatment)]]
+    return [*saved, [*words, *_grown_words(view, view.treatment)]]
 
 
 def _of_both(state: State) -> View:
@@ -236,6 +250,8 @@ def as_python(state: State) -> str:
     if state.page == "Frontier":
         held_out = None if state.held_out == "none" else state.held_out
         asked = f"held_out={held_out!r}, criterion={state.criterion!r}, prepare=prepared.learn"
+        if tried := [{"file": file, **more} for file in _judged_rules(view) for more in ({}, {"improve": True})]:
+            asked += f", further={ {RULES: tried}!r}"
         lines = [f"tried = frontier(prepared.problem, {asked})", "tried.table"]
         return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
     if state.page in ("Export", "Data", "Home"):
@@ -245,12 +261,12 @@ def as_python(state: State) -> str:
         return _python(view, results_id)
     if state.compare == "trees":
         lines = [
-            _decided("first", view.choice),
-            _decided("second", state.other),
+            _decided("first", _by_name(view, view.choice)),
+            _decided("second", _by_name(view, state.other)),
             'compare(prepared.problem, {"A": first.decision, "B": second.decision})',
         ]
         return _python(view, results_id, lines, "from dashboard.decisions.judged.compare import compare")
-    choice = f'Choice.of("{view.choice.family}", {dict(view.choice.changed())!r})'
+    choice = f'Choice.of("{view.choice.family}", {_by_name(view, view.choice).changed()!r})'
     lines = [
         f"results = {opened(_against(state))}",
         f"other = {_prepared(_of_both(state))}",
@@ -264,13 +280,18 @@ def _python(view: View, results_id: str, lines: Sequence[str] = (), imported: st
     imports = ["from dashboard.session.prepared import prepare", "from loaders import open_results"]
     if view.treatment.workload is not None:
         imports += ["from dashboard.session.treatment import Workload", "from loaders.workload import read_workload"]
+    lines = lines or [_decided("decided", _by_name(view, view.choice)), "decided.statistics"]
+    files = [name for name in dict.fromkeys(view.rules.values()) if any(repr(name) in line for line in lines)]
+    if files:
+        imports.append("from dashboard.export.rules.given import keep_file")
     return "\n".join(
         [
             *sorted([*imports, *([imported] if imported else [])]),
             "",
             f"results = {opened(origin_of(results_id))}",
             f"prepared = {_prepared(view)}",
-            *(lines or [_decided("decided", view.choice), "decided.statistics"]),
+            *(f"keep_file({name!r})" for name in files),
+            *lines,
         ]
     )
 

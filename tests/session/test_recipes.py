@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from dashboard.export.rules.given import keep
 from dashboard.pages.compare.campaigns import CampaignsView
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import as_command, as_python
@@ -47,6 +48,24 @@ def answer(state: State, done: Run) -> Any:
     return done(*last, "--json").json
 
 
+def checked(state: State, name: str, collective: int) -> Choice:
+    """A rules file of Open MPI in this folder, as one that was checked on the page Export."""
+    text = f"1\n{collective}\n1\n0\n2\n0 5 0 0\n4096 6 0 0\n"
+    Path(name).write_text(text)
+    keep(f"{name}-0123", name, text)
+    state.give(f"{name}-0123", name)
+    return Choice.of("rules", {"file": f"{name}-0123"})
+
+
+def test_rules_files_are_said_by_their_names(state: State, done: Run) -> None:
+    state.choose(checked(state, "mine.conf", 7))
+    page = state.view.statistics()
+    assert answer(state, done)["penalty"] == by_python(as_python(state))["penalty"] == page["penalty"]
+    state.param.update(page="Compare", other=Choice.of("cart", {"max_leaves": 2}))
+    rows = answer(state, done)["rows"]
+    assert rows[0]["penalty_mean"] == by_python(as_python(state))["penalty_mean"].iloc[0] == page["penalty"]["mean"]
+
+
 def test_two_trees(state: State, done: Run) -> None:
     state.param.update(page="Compare", other=Choice.of("cart", {"max_leaves": 2}))
     rows, made = answer(state, done)["rows"], by_python(as_python(state))
@@ -83,7 +102,10 @@ def test_nothing_is_said_of_a_campaign_that_is_not_chosen(state: State) -> None:
 
 def test_the_frontier(state: State, done: Run) -> None:
     state.param.update(page="Frontier", held_out="none", criterion="median")
+    for name, collective in (("mine.conf", 7), ("of_alltoall.conf", 3)):
+        checked(state, name, collective)
     page = state.view.frontier_job(None, "median")(None).table
+    assert page["family"].tolist().count("rules") == 2
     said, made = pd.DataFrame(answer(state, done)["points"]), by_python(as_python(state))
     for name in ("family", "leaves", "penalty_median"):
         assert made[name].tolist() == page[name].tolist()
