@@ -53,7 +53,7 @@ def tree_words(choice: Choice) -> list[str]:
 
 def _by_name(view: View, choice: Choice) -> Choice:
     """A choice with its rules file as it is called where it was checked, not as it is known here."""
-    key = choice.options.get("file")
+    key = choice.options.get("file", "")
     return Choice.of(choice.family, {**choice.options, "file": view.rules[key]}) if key in view.rules else choice
 
 
