@@ -164,3 +164,11 @@ def test_the_command_runs_predicts_and_says_what_was_gained(
     assert other["deviation"] == pytest.approx(100 * (other["step"] - other["predicted"]) / other["step"])
     assert set(other["gain"]) == {"mean", "low", "high", "p"}
     assert "gain" not in original
+
+
+@pytest.mark.usefixtures("installation")
+def test_single_things_are_counted_as_one(done: Run) -> None:
+    words = "orthogonal run jacobi --ranks 1 --size 1 --ways original --repetitions 1 --steps 1"
+    assert done(*words.split()).out.startswith(
+        "jacobi row, 1 unknown, 1 process on 1 node; 1 step, 1 turn; one process"
+    )

@@ -16,6 +16,7 @@ from dashboard.commands import launching as cli_launching
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_count
 from dashboard.models.applications import answer_of, beyond, gain, phase_times, predicted
 from dashboard.models.errors import ModelError
 from dashboard.models.fitted_runtime import unfitted_note
@@ -123,11 +124,11 @@ def _same(way: Mapping[str, Any]) -> bool:
 def _lines(answer: Mapping[str, Any]) -> list[str]:
     order, alone = answer["order"], answer["alone"]
     ways = answer["ways"]
-    head = f"{order['application']} {order['variant']}, {order['size']} unknowns, {order['processes']} processes on "
-    head += f"{answer['nodes']} node{'s' if answer['nodes'] > 1 else ''}; {ways[0]['steps']} steps, "
-    head += (
-        f"{len(ways[0]['seconds'])} turns; one process alone {cli_text.time(alone['seconds'] / alone['steps'])} a step"
-    )
+    processes = format_count(order["processes"], "process", "processes")
+    head = f"{order['application']} {order['variant']}, {format_count(order['size'], 'unknown')}, {processes} on "
+    head += f"{format_count(answer['nodes'], 'node')}; {format_count(ways[0]['steps'], 'step')}, "
+    head += f"{format_count(len(ways[0]['seconds']), 'turn')}; "
+    head += f"one process alone {cli_text.time(alone['seconds'] / alone['steps'])} a step"
     rows = []
     for way in ways:
         figures = way.get("gain") or {}
