@@ -241,7 +241,8 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         options = _per_node(options, ppn) if order == "submit" and ppn else options
         return ["bench", order, args.output, *options] if args.planned else None
     if args.order == "parameters":
-        return ["model", "parameters", args.output, "-o", str(Path(args.output).with_suffix(".json"))]
+        into = str(Path(args.output).with_suffix(".json"))
+        return ["model", "parameters", args.output, "-o", into] if args.modelled else None
     if getattr(args, "under_way", False):
         return ["bench", "status", args.folder, "--follow"]
     if getattr(args, "dry_run", False):

@@ -85,6 +85,15 @@ def test_the_command_measures_between_two_ranks(installation: Installation, tmp_
     assert "OMPI_MCA_btl=self," in said
 
 
+@pytest.mark.usefixtures("installation")
+def test_where_no_models_follow_from_a_table_none_are_offered(tmp_path: Path, done: Run) -> None:
+    how = ["--repetitions", "1", "--rounds", "1"]
+    out, err = done("bench", "parameters", "-o", tmp_path / "here.csv", "--sizes", "8", *how).both
+    assert out.endswith(f"wrote {tmp_path / 'here.csv'}\n")
+    assert "no models follow from this table" in err
+    assert "next:" not in err
+
+
 @pytest.mark.parametrize(
     ("options", "fault"),
     [

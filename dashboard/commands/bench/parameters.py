@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
             raise Usage(f"{ended.state}: {_reason(job.log) or ended.reason}")
         write(output, disk.read_bytes(table))
     answer = _answer(output)
+    args.modelled = answer["parameters"] is not None
     show(args, answer, lambda: _lines(answer))
 
 
@@ -93,4 +94,5 @@ def _lines(answer: dict[str, Any]) -> list[str]:
         for place, size in enumerate(answer["sizes"])
     ]
     where = answer["output"]
-    return [*text.table(["bytes", *named.values()], rows, right=range(7)), f"wrote {where} (model parameters {where})"]
+    models = f" (model parameters {where})" if answer["parameters"] else ""
+    return [*text.table(["bytes", *named.values()], rows, right=range(7)), f"wrote {where}{models}"]
