@@ -164,7 +164,7 @@ def test_after_a_ping_pong_there_is_nothing_to_export(fast_ethernet_files: Seque
 
 def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None:
     # It has no folder, unlike the other orders of `bench`.
-    args = argparse.Namespace(command="bench", order="parameters", output="net.csv")
+    args = argparse.Namespace(command="bench", order="parameters", output="net.csv", modelled=True)
     assert after_bench(args) == ["model", "parameters", "net.csv", "-o", "net.json"]
 
 
