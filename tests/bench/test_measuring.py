@@ -1,13 +1,16 @@
 """Parts of the measuring that need no MPI: the tool interface's library, message graphs, windows, when to stop."""
 
 import ctypes
+from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks import waiting
-from dashboard.benchmarks.ranks.cellrun import Outcome, _enough, _Occ, _timed, graph_of
+from dashboard.benchmarks.ranks.cellrun import Outcome, _enough, _in_turns, _Occ, _Skampi, _timed, graph_of
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError, loaded_library
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier
 
@@ -73,6 +76,9 @@ class Alone:
     def Allreduce(self, sent: Any, received: Any, op: Any) -> None:
         received[:] = sent
 
+    def bcast(self, value: Any, root: int) -> Any:
+        return value
+
 
 def test_where_processes_share_cores_each_repetition_starts_after_a_barrier() -> None:
     comm = Alone()
@@ -100,6 +106,17 @@ def test_where_processes_share_cores_each_repetition_starts_after_a_barrier() ->
 )
 def test_repetitions_go_on_until_precise_enough_or_capped(outcome: Outcome, rounds: int, *, enough: bool) -> None:
     assert _enough(outcome, Protocol(), rounds) is enough
+
+
+@pytest.mark.parametrize(("most", "rounds"), [(3, 2), (10, 3), (12, 3)])
+def test_no_more_repetitions_are_made_than_may_be(most: int, rounds: int) -> None:
+    group, bound = Group(Alone(), "maximum", crowded=True), SimpleNamespace(call=lambda *_: None, ready=lambda *_: None)
+    team, cell, method = SimpleNamespace(group=group), Cell("bcast", 2, 8), Method("binomial")
+    team.methods = SimpleNamespace(bind=lambda *_: bound)
+    protocol = Protocol(min_repetitions=most, max_repetitions=most, rounds=rounds)
+    outcomes = {method: Outcome()}
+    _in_turns(cast("Any", team), cell, cast("Any", None), protocol, outcomes, np.random.default_rng(1), _Skampi(group))
+    assert (outcomes[method].tries, len(outcomes[method].samples)) == (most, most)
 
 
 def test_occ_takes_the_median_barrier_off_and_drops_what_is_no_time() -> None:

@@ -257,7 +257,8 @@ def _in_turns(
             outcome = outcomes[method]
             bound = team.methods.bind(operation, method)
             per = protocol.iterations if protocol.name == "occ" else 1
-            repetitions = max(1, min(batch, int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))))
+            in_time = int(protocol.seconds / (protocol.rounds * per * longest[method] + 1e-9))
+            repetitions = max(1, min(batch, protocol.max_repetitions - outcome.tries, in_time))
             roots = cell.comm_size if protocol.roots == "rotate" and cell.collective in ROOTED else 1
             bound.ready(outcome.tries, repetitions * per, roots)
             step = _stepper(bound, outcome.tries, roots)
