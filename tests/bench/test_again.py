@@ -16,8 +16,8 @@ import pytest
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.follow import Following
-from dashboard.benchmarks.campaigns.plan import Plan, todo_of
-from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.plan import Plan, point_key, todo_of
+from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
@@ -67,6 +67,18 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     )
     of_all = Campaign.create(tmp_path, PLAN).part(0).results
     assert f"('colltune bench refine {tmp_path} -o NEW' has" in replace(suspects, results=of_all, array=True).words()
+
+
+def test_points_that_were_measured_again_are_told_apart(tmp_path: Path) -> None:
+    suspects = doubts(tmp_path / "none.jsonl")
+    (tmp_path / "none.jsonl").touch()
+    cell = Cell("reduce", 4, 8, ppn=2)
+    keys = [point_key(replace(cell, datatype=name), LINEAR) for name in ("int32", "float64")]
+    suspects.repeated |= dict.fromkeys(keys, "late")
+    apart = "; ".join(
+        f"reduce basic_linear, 4 processes, 2 processes per node, 8 B, {name}: late" for name in ("int32", "float64")
+    )
+    assert f"({apart})" in suspects.words()
 
 
 def test_what_was_measured_again_is_counted_over_all_jobs_of_a_campaign(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from dashboard.benchmarks.campaigns.campaign import points_of
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.libraries.methods import Method
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_ppn
 from loaders import disk
 from loaders.collectives import REDUCING
 
@@ -78,10 +78,7 @@ class Doubts:
         """What the campaign measured again, and what cannot be trusted yet; empty where there is neither."""
         earlier = {key: reason for key, reason in measured_again(self.results).items() if self._own(key)}
         points_again = self.repeated | {key: reason for key, reason in earlier.items() if key not in self.repeated}
-        shown = "; ".join(
-            f"{collective} {method.label}, {comm_size} processes, {size} B: {reason}"
-            for (collective, method, comm_size, size, *_), reason in itertools.islice(points_again.items(), _NAMED)
-        )
+        shown = "; ".join(f"{_words_of(key)}: {reason}" for key, reason in itertools.islice(points_again.items(), _NAMED))
         # What stays is said by the last launch, which sees the points of all.
         last = self.launch == self.plan.launches
         count, stays = len(points_again), len(self.left) if last else 0
@@ -94,6 +91,14 @@ class Doubts:
         outcome = f"; {stays} cannot be trusted yet and {how}" if stays else "; all can be trusted now" if last else ""
         more = "; …" if count > _NAMED else ""
         return f"{points} measured again, since the times cannot be right ({shown}{more}){outcome}"
+
+
+def _words_of(key: PointKey) -> str:
+    """A point in words, told from all others of its launch."""
+    collective, method, comm_size, size, ppn, datatype, _ = key
+    per_node = format_ppn(ppn) if ppn else ""
+    words = (f"{collective} {method.label}", f"{comm_size} processes", per_node, f"{size} B", datatype)
+    return ", ".join(filter(None, words))
 
 
 def can_repeat(plan: Plan, *, array: bool) -> bool:
