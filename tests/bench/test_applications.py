@@ -131,6 +131,7 @@ def test_slopes_of_parts_are_parts_of_the_slopes() -> None:
         ({"application": "gauss"}, "application 'gauss': allowed are jacobi, pab, pabm"),
         ({"variant": "rows"}, "variant 'rows': allowed are row, column"),
         ({"processes": 7}, "there is no such grid of 7 processes"),
+        ({"processes": 1}, "there is no such grid of 1 process$"),
         ({"ways": ("2x3",)}, "there is no such grid of 8 processes"),
         ({"application": "pab", "variant": "data"}, "2 N² unknowns, such as 98 or 128"),
         ({"application": "pab", "variant": "task", "size": 128, "stages": 3}, "need a multiple of 3"),

@@ -92,6 +92,7 @@ def test_where_no_models_follow_from_a_table_none_are_offered(tmp_path: Path, do
     assert out.endswith(f"wrote {tmp_path / 'here.csv'}\n")
     assert "no models follow from this table" in err
     assert "next:" not in err
+    assert "the median of 1 round;" in (tmp_path / "here.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

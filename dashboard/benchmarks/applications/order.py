@@ -8,6 +8,7 @@ from typing import Any
 
 from dashboard.benchmarks.applications.systems import side_of
 from dashboard.benchmarks.errors import PlanError
+from dashboard.domain.units import format_count
 from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.layout import Grid, balanced
 from dashboard.schedules.orthogonal import inner_of, worded
@@ -133,7 +134,8 @@ class Order:
         else:
             grid = balanced(self.processes)
         if grid is None or grid.processes != self.processes:
-            raise PlanError(f"way {way!r}: there is no such grid of {self.processes} processes")
+            processes = format_count(self.processes, "process", "processes")
+            raise PlanError(f"way {way!r}: there is no such grid of {processes}")
         return grid
 
     def to_json(self) -> dict[str, Any]:

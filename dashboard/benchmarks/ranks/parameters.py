@@ -24,6 +24,7 @@ import numpy.typing as npt
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.world import FAILED, say, why_few
+from dashboard.domain.units import format_count
 from loaders import disk
 
 Bytes = npt.NDArray[np.uint8]
@@ -277,7 +278,8 @@ def _about(version: str, nodes: Sequence[str], rounds: int) -> list[str]:
     """What holds for the whole table."""
     count = len(set(nodes))
     where = f"two processes of {nodes[0]}" if count == 1 else f"one process each of {nodes[0]} and {nodes[1]}"
-    trains = f"gap: slope of trains of {TRAINS[0]} and {TRAINS[1]} messages, the median of {rounds} rounds"
+    short, long = TRAINS
+    trains = f"gap: slope of trains of {short} and {long} messages, the median of {format_count(rounds, 'round')}"
     return [
         f"Point-to-point parameters, {where}; bytes, and microseconds in the columns named _us",
         f"system: {surroundings.system()}; network: {surroundings.network(count)}; library: {version}",
