@@ -48,7 +48,8 @@ def takes_radix(variable: str, value: str) -> bool:
     """Whether tl/ucp can work with a value of one of its variables of radixes (seen with 1.10.0)."""
     if variable in _OF_SIZES and (value == "auto" or ":" in value):
         return True
-    return value.isdecimal() and (int(value) > 1 or (variable, int(value)) == (_OF_ALL, 0))
+    number = int(value) if re.fullmatch("[0-9]{1,9}", value) else -1
+    return number > 1 or (variable, number) == (_OF_ALL, 0)
 
 
 def radix_variable(collective: str, algorithm: str) -> str:

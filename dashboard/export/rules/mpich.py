@@ -238,7 +238,7 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
 
 def _segment_size(settings: Mapping[str, str]) -> int:
     chunk = settings.get(CHUNK, "")
-    return int(chunk) if chunk.isdecimal() else 0
+    return int(chunk) if mpich_calls.NUMBER.fullmatch(chunk) else 0
 
 
 def _parameters(name: str, settings: Mapping[str, str], line: int) -> Iterator[Fault]:

@@ -6,6 +6,7 @@ selection guards each by the key that is named here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -48,6 +49,8 @@ _GUARDS = (
     (IN_PLACE, "is_sendbuf_inplace=yes", "buffers that are not in place", _ENDS),
 )
 _UNBOUNDED = 2**62
+#: A size that has room in 64 bits.
+NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -81,14 +84,14 @@ def _end(key: str) -> int:
     for sign, less in (("<=", 0), ("<", 1)):
         name, bounds, value = key.partition(sign)
         if bounds:
-            return int(value) - less if name == "comm_size" and value.isdecimal() else _UNBOUNDED
+            return int(value) - less if name == "comm_size" and NUMBER.fullmatch(value) else _UNBOUNDED
     return _UNBOUNDED
 
 
 def closed(key: str) -> str:
     """A key of communicators below a size as that of those up to the size before; others as they are."""
     bound = key.removeprefix("comm_size<")
-    return f"comm_size<={int(bound) - 1}" if bound != key and bound.isdecimal() else key
+    return f"comm_size<={int(bound) - 1}" if bound != key and NUMBER.fullmatch(bound) else key
 
 
 def faults(collective: str, at: At) -> Iterator[Fault]:

@@ -160,7 +160,7 @@ def _number(words: _Words, what: str, least: int, most: int | None = None) -> in
 
 def _collective(words: _Words, reading: _Read) -> None:
     word = words.popleft()
-    is_id = word.text.isdecimal() and int(word.text) < len(COLLECTIVE_IDS)
+    is_id = re.fullmatch(r"\d{1,18}", word.text) and int(word.text) < len(COLLECTIVE_IDS)
     name = COLLECTIVE_IDS[int(word.text)] if is_id else word.text
     if name not in COLLECTIVE_IDS:
         known = f"a name or 0 to {len(COLLECTIVE_IDS) - 1}"

@@ -311,6 +311,29 @@ def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:
     assert read_text("# Algorithms:\n#   bcast 15: preset_15\nI_MPI_ADJUST_BCAST=15\n").faults == ()
 
 
+HUGE = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"1\n{HUGE}\n1\n2\n1\n1\n1\n0 han\n",
+        f"UCC_TL_UCP_BCAST_KN_RADIX={HUGE}",
+        *(
+            json.dumps({"collective=bcast": {key: {"algorithm=MPIR_Bcast_intra_pipelined_tree": {chunk: {}}}}})
+            for key, chunk in (
+                (f"comm_size<{HUGE}", "k=2"),
+                (f"comm_size<={HUGE}", "k=2"),
+                ("comm_size=any", f"chunk_size={HUGE}"),
+            )
+        ),
+    ],
+    ids=["collective", "radix", "below", "up to", "chunk"],
+)
+def test_a_number_of_thousands_of_digits_is_a_fault(text: str) -> None:
+    assert any("9" * 20 in fault.text for fault in read_text(text).faults)
+
+
 def test_a_variable_that_is_set_twice_is_one_decision_and_an_error() -> None:
     rules = read_text("UCC_TL_UCP_TUNE=bcast:0-1k:@knomial:inf\nUCC_TL_UCP_TUNE=bcast:@sag_knomial\n")
     assert list(rules.decisions) == ["bcast"]
