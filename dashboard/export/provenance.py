@@ -149,9 +149,9 @@ def _data(collective: str, facts: Mapping[str, Any]) -> list[str]:
     origin = [f"digest {facts['digest']}"] if facts.get("digest") else []
     count = _sources(collective, facts.get("sources"))
     if count is not None:
-        origin.append(f"{count} source{'' if count == 1 else 's'}")
-    if facts.get("cells") is not None:
-        origin.append(f"{facts['cells']} measured cells")
+        origin.append(format_count(count, "source"))
+    if isinstance(facts.get("cells"), int):
+        origin.append(format_count(facts["cells"], "measured cell"))
     for name, unit in (("comm_size", "processes"), ("message_size", "bytes")):
         measured = facts.get(name)
         if isinstance(measured, list | tuple) and len(measured) == 2:

@@ -236,9 +236,12 @@ def test_heads_tell_files_and_measured_sizes_of_their_collective() -> None:
     lines = describe(decision, {"sources": {"bcast": ["a", "b"], "reduce": 5}})
     assert "Data: 2 sources, 6 measured cells, 2 to 8 processes, 8 to 4096 bytes." in lines
     of_one = describe(
-        DecisionFunction("bcast", [Method("linear", "linear")], Leaf(0), provenance=facts | {"comm_size": [4, 4]}), {}
+        DecisionFunction(
+            "bcast", [Method("linear", "linear")], Leaf(0), provenance=facts | {"comm_size": [4, 4], "cells": 1}
+        ),
+        {},
     )
-    assert "Data: 6 measured cells, 4 processes, 8 to 4096 bytes." in of_one
+    assert "Data: 1 measured cell, 4 processes, 8 to 4096 bytes." in of_one
 
 
 @pytest.mark.parametrize("target", list(TARGETS))
