@@ -38,8 +38,11 @@ def check(rules: Rules, version: str, *, classic: bool) -> list[Fault]:
     if classic:
         faults += _order(rules)
         faults += _small(rules, version)
-    faults += _two_processes(rules, version, classic=classic)
-    faults += _by_insignificant(rules)
+    following = [band.comm_size - 1 for band in rules.sets[1:]] if classic else []
+    lasts = [*following, *(band.last for band in rules.sets[len(following) :])]
+    if not (classic and series(version) == "6.0"):
+        faults += _two_processes(rules, lasts, version)
+    faults += _by_insignificant(rules, lasts)
     return faults
 
 
@@ -180,13 +183,9 @@ def _sizes(rules: Rules) -> Iterator[Fault]:
             )
 
 
-def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fault]:
+def _two_processes(rules: Rules, lasts: Sequence[int], version: str) -> Iterator[Fault]:
     """The algorithm for two processes where more get it."""
     known = algorithms(rules.collective, version)
-    if series(version) == "6.0" and classic:
-        return
-    following = [band.comm_size - 1 for band in rules.sets[1:]] if classic else []
-    lasts = [*following, *(band.last for band in rules.sets[len(following) :])]
     for band, last in zip(rules.sets, lasts, strict=True):
         for row in band.rows:
             if known.get(row.choice.algorithm) == TWO_PROCESSES and last > 2:
@@ -199,16 +198,16 @@ def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fau
                 )
 
 
-def _by_insignificant(rules: Rules) -> Iterator[Fault]:
+def _by_insignificant(rules: Rules, lasts: Sequence[int]) -> Iterator[Fault]:
     """Scatter with algorithms that do not understand each other in one set.
 
     Who tells no send count takes the rule for size 0 (`dashboard.export.library_names.way_of`; seen with 5.0.11).
     """
     if rules.collective != "scatter":
         return
-    for band in rules.sets:
+    for band, last in zip(rules.sets, lasts, strict=True):
         ways = {way_of(rules.collective, row.choice.algorithm) for row in band.rows}
-        if len(ways) > 1 and band.last > 2:
+        if len(ways) > 1 and last > 2:
             yield Fault(
                 band.line,
                 "warning",

@@ -42,6 +42,7 @@ def test_two_processes_of_a_scatter_understand_each_other_by_any_algorithm(most:
     rules = '{"msg_size_max": 999, "alg": 1}, {"alg": 2}'
     text = f'{{"collectives": {{"scatter": [{{"comm_size_min": 2, "comm_size_max": {most}, "rules": [{rules}]}}]}}}}'
     assert len(warnings(text)) == faults
+    assert len(warnings(f"1\n15\n2\n2\n2\n0 1 0 0\n1000 2 0 0\n{most + 1}\n1\n0 2 0 0\n")) == faults
 
 
 def test_a_segment_that_no_int_holds_is_warned_of() -> None:
