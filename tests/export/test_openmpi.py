@@ -226,6 +226,17 @@ def test_all_rules_of_the_largest_measured_communicator_hold_beyond() -> None:
     assert len(at_end) == len(beyond)
 
 
+def test_scatter_is_written_as_decided_where_all_of_a_communicator_take_the_same_algorithm() -> None:
+    by_processes = Split((Test("comm_size", 4),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("scatter", [Method(name, name) for name in ("linear", "binomial")], by_processes)
+    text = to_openmpi(decision)
+    read = read_text(text)
+    assert "Not as decided" not in text
+    assert [fault for fault in read.faults if fault.severity != "note"] == []
+    comm, message = random_sizes(1, 1000)
+    assert choices(read.decisions["scatter"], comm, message) == choices(decision, comm, message)
+
+
 def test_with_measurements_all_rules_of_scatter_are_of_algorithms_that_understand_each_other() -> None:
     names = ["linear", "binomial", "linear_nb"]
     cube = named(synthetic_cube(4, 6, 3, seed=3), names).assign_attrs(collective="scatter")

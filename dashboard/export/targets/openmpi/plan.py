@@ -135,9 +135,13 @@ def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, 
 def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules: int) -> Plan:
     """Rules whose processes understand each other even when they do not choose the same (`way_of`)."""
     name = plan.source.collective
-    used = {method for band in plan.bands.bands for _, method in band.rules}
-    ways = {way_of(name, plan.choices[place].algorithm) for place in used}
-    if name != "scatter" or len(ways) == 1:
+    # All processes of a communicator look at the rules of its size; two understand each other anyway.
+    ways = [
+        {way_of(name, plan.choices[place].algorithm) for _, _, place in rules}
+        for _, end, rules in plan.bands.ranges()
+        if end is None or end > 2
+    ]
+    if name != "scatter" or all(len(each) == 1 for each in ways):
         return plan
     what = "in scatter a process that is not the root may tell no send count and then takes the rule for size 0"
     if measured is None:
@@ -145,7 +149,7 @@ def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules
     why = f"{what}, so that all rules must be of algorithms that understand each other"
     if is_within_measured(plan.source):
         raise ExportError(f"{name}: {why}, and no sizes can be left to the library alone; {NEAREST}")
-    plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(ways)]
+    plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(set().union(*ways))]
     return min(plans, key=lambda candidate: summarise(measured.penalty(candidate.decision)).order)
 
 
