@@ -75,22 +75,22 @@ def _collective(lines: list[_Line], place: int, layout: Layout) -> int | None:
         if len(head) < 2 or any(len(line.values) != 1 for line in head):
             return None
         place += 2
-        made = Set(head[0].values[0], head[0].number, declared=head[1].values[0], declared_line=head[1].number)
+        made = Set(head[0].values[0], head[0].number)
         while place < len(lines) and len(lines[place].values) in _RULE:
             size, algorithm, fan_out, segment, *requests = lines[place].values
             choice = Choice(algorithm, fan_out, segment, requests[0] if requests else None)
             made.rows.append(Row(size, choice, lines[place].number))
             place += 1
         rules.sets.append(made)
-        layout.faults += _counted(rules.collective, made)
+        layout.faults += _counted(rules.collective, made, head[1])
     return place
 
 
-def _counted(collective: str, made: Set) -> list[Fault]:
+def _counted(collective: str, made: Set, count: _Line) -> list[Fault]:
     faults = []
+    (declared,) = count.values
     where = f"{collective} from {format_count(made.comm_size, 'process', 'processes')}"
-    if made.declared != len(made.rows):
-        declared = made.declared or 0
+    if declared != len(made.rows):
         more = declared - len(made.rows)
         amount = f"{abs(more)} {'too many' if more > 0 else 'too few'}"
         effect = (
@@ -100,7 +100,7 @@ def _counted(collective: str, made: Set) -> list[Fault]:
         )
         faults.append(
             Fault(
-                made.declared_line,
+                count.number,
                 "error",
                 f"{where}: {format_count(declared, 'rule')} declared and {len(made.rows)} following, {amount}",
                 f"{effect}: all behind is shifted, and where that makes no sense the library drops the file without "

@@ -108,7 +108,7 @@ def _set(scanner: Scanner, reading: _Read, name: str) -> Set:
     size = _next(scanner, reading, f"a communicator size of {name}")
     where = f"{name} from {format_count(size.value, 'process', 'processes')}"
     count = _next(scanner, reading, f"the number of rules of {where}")
-    made = Set(size.value, size.line, declared=count.value, declared_line=count.line)
+    made = Set(size.value, size.line)
     for number in range(count.value):
         first = _next(scanner, reading, f"the message size of rule {number + 1} of {where}")
         algorithm, fan_out, segment = (

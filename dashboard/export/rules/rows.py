@@ -36,14 +36,12 @@ class Row:
 
 @dataclass
 class Set:
-    """The rules of one range of communicator sizes, and where it stands; `declared` rows, if it says so."""
+    """The rules of one range of communicator sizes, and where it stands."""
 
     comm_size: int
     line: int
     rows: list[Row] = field(default_factory=list)
     last: int = INT_MAX
-    declared: int | None = None
-    declared_line: int = 0
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -53,7 +51,7 @@ class Set:
 
 @dataclass
 class Rules:
-    """All sets of one collective; its number if that is how the file calls it."""
+    """All sets of one collective, and where they stand."""
 
     collective: str
     line: int
