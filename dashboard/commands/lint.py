@@ -9,7 +9,7 @@ import xarray as xr
 
 from dashboard.commands.load import load
 from dashboard.commands.output import penalty, show
-from dashboard.commands.prepared import preparations_of
+from dashboard.commands.prepared import judged_as_asked
 from dashboard.commands.usage import Usage
 from dashboard.decisions import select_ppn
 from dashboard.decisions.function.nodes import LEFT_ALONE
@@ -59,8 +59,7 @@ def lint(args: argparse.Namespace) -> None:
 def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
     """The measurements by collective: of those that there are rules for what every command judges by."""
     cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
-    made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
-    judging = {name: cube for each in made for name, cube in each.cubes.items()}
+    judging = judged_as_asked(args, {name: cube for name, cube in cubes.items() if name in ruled})
     return cubes | {name: select_ppn(cube, args.ppn)[0] for name, cube in judging.items()}
 
 

@@ -47,6 +47,11 @@ def judged(
     return {name: next(iter(each.cubes.values())) for name, each in made.items()}
 
 
+def judged_as_asked(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
+    """Measurements as decisions are judged by them, with what the arguments ask for; what was left out is said."""
+    return {name: cube for each in preparations_of(args, cubes) for name, cube in each.cubes.items()}
+
+
 def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     """Say what was left out, weighed and filled in.
 

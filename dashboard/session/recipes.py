@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from dashboard.decisions.grown.families import FAMILIES
@@ -137,12 +137,17 @@ def of_check(state: State, file: str, version: str | None, *, judged: bool) -> l
     words = ["lint", file, *(VERSION.typed(version) if version else [])]
     if state.results is None or not judged:
         return words
-    view = state.view
-    # What is there already is judged by measurements as they are.
-    judging = {name: getattr(view.treatment, name) for name in ("outliers", "keep_doubtful", "without", "workload")}
-    judging["ppn"] = None if view.treatment.across else view.treatment.ppn
-    treated = _named(view.changed(treatment=Treatment(**judging)), view.collectives)
-    return [*words, "--over", *origin_of(state.results_id).words(), *treatment_words(treated)]
+    view, treatment = state.view, state.view.treatment
+    more = {"workload": treatment.workload, "ppn": None if treatment.across else treatment.ppn}
+    treated = judged_words(view, view.collectives, **more)
+    return [*words, "--over", *origin_of(state.results_id).words(), *treated]
+
+
+def judged_words(view: View, collectives: Sequence[str], **more: Any) -> list[str]:
+    """What judges that which is there already, by measurements as they are, and `more` of a treatment."""
+    known = _named(view, collectives)
+    judging = Treatment(outliers=known.outliers, keep_doubtful=known.keep_doubtful, without=known.without, **more)
+    return treatment_words(judging)
 
 
 def of_report(state: State, collectives: Sequence[str], output: str, further: Sequence[str]) -> list[str]:

@@ -72,7 +72,9 @@ def _names_parameters(tree: str) -> bool:
     return any(word.partition("=")[0].strip() == "parameters" for word in words)
 
 
-def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: Sequence[Any]) -> None:
+def add_options(
+    parser: argparse.ArgumentParser, common: Sequence[Any], hints: Sequence[Any], judging: argparse.ArgumentParser
+) -> None:
     """Add the subcommands of ``model``.
 
     Parameters
@@ -83,6 +85,8 @@ def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: S
         Parents of every subcommand.
     hints
         Further parents of those that read results.
+    judging
+        A further parent of those that read results of collectives.
     """
     add = cli_arguments.Subcommands(parser, common).add
     listing = add("list", "List the models: algorithms, where they are printed, and published machines.")
@@ -92,9 +96,11 @@ def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: S
     _sizes(add("predict", "Predict the time of one algorithm."), segment=True)
     _sizes(add("segments", "Find the optimal segment size, and what is within 5 % and 10 % of it."), segment=False)
     _parameters(add("parameters", "Make parameters of a ping-pong or of a LogP-style table.", *hints))
-    _fit(add("fit", "Fit parameters to measured collectives.", *hints))
-    _runtime(add("runtime", "Fit runtime functions, linear and logarithmic in the number of processes.", *hints))
-    _decide(add("decide", "Show what deciding by models costs against measurement.", *hints))
+    _fit(add("fit", "Fit parameters to measured collectives.", *hints, judging))
+    _runtime(
+        add("runtime", "Fit runtime functions, linear and logarithmic in the number of processes.", *hints, judging)
+    )
+    _decide(add("decide", "Show what deciding by models costs against measurement.", *hints, judging))
     about = "Make the decision map of models without any measurement, or that of the optimal implementation."
     _map(add("map", about))
 

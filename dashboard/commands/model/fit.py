@@ -13,7 +13,7 @@ import xarray as xr
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, penalty, say, show, writing
-from dashboard.commands.prepared import judged
+from dashboard.commands.prepared import judged_as_asked
 from dashboard.commands.usage import Usage
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import parameter_title
@@ -83,7 +83,7 @@ def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
     names = args.collective or [name for name in there if name in MODELS]
     if not names:
         raise Usage(f"there is no model of what these results hold: {', '.join(there)}")
-    return judged({name: results[name].to_dataset() for name in names})
+    return judged_as_asked(args, {name: results[name].to_dataset() for name in names})
 
 
 def fit(args: argparse.Namespace) -> None:

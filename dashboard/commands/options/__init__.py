@@ -182,12 +182,13 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     """Add what has to do with MPI libraries and with models of them."""
     made = cli_arguments.command
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
-    lint = made(commands, "lint", about, hints, common)
+    judging = _Parser(add_help=False)
+    cli_treatment.add_options(judging, *cli_treatment.JUDGED_BY)
+    lint = made(commands, "lint", about, hints, judging, common)
     libraries.lint_options(lint)
-    cli_treatment.add_options(lint, *cli_treatment.JUDGED_BY)
     cli_arguments.json(lint)
     about = "Communication models: predict, optimal segments, parameters and fits, what deciding by them costs."
-    cli_model.add_options(made(commands, "model", about), [common], [hints])
+    cli_model.add_options(made(commands, "model", about), [common], [hints], judging)
     about = "Write a rules file of one MPI library for another one, or as source code."
     libraries.translate_options(made(commands, "translate", about, common))
     libraries.tune_parser(commands, common)
@@ -195,7 +196,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     libraries.prove_parser(commands, common)
     cli_methods.add_parser(commands, common)
     cli_online.add_parser(commands, common, hints)
-    for each in cli_orthogonal.add_parser(commands, common, hints):
+    for each in cli_orthogonal.add_parser(commands, common, hints, judging):
         cli_treatment.add_options(each)
     libraries.check_methods_parser(commands, common)
     cli_tune_check.add_parser(commands, common)

@@ -192,9 +192,12 @@ def _percent(value: float | None) -> str:
 
 
 def _improve(args: argparse.Namespace) -> None:
+    from dashboard.commands.prepared import judged_as_asked
     from dashboard.decisions.measured.map import select_ppn
 
-    (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
+    cubes = cubes_of(args, [args.collective] if args.collective else None)
+    name = next(iter(cubes))
+    cube = judged_as_asked(args, {name: cubes[name]})[name]
     flat, ppn = select_ppn(cube, args.ppn)
     rows = summary(flat, args.original, args.between or (0.0, float("inf")), ppn)
     ends = [int(flat["message_size"].values.min()), int(flat["message_size"].values.max())]

@@ -13,7 +13,9 @@ _RUN = "Run an application with original collectives and with such that run in p
 BLOCK: Literal["block"] = "block"
 
 
-def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
+def add_parser(
+    commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser, judging: argparse.ArgumentParser
+) -> list[Any]:
     """Add ``orthogonal`` to the subcommands of ``colltune``; those of its parsers that take a treatment."""
     about = "Orthogonal structures: grids of processes, what they are predicted to gain, and what they gained."
     add = cli_arguments.Subcommands(cli_arguments.command(commands, "orthogonal", about), [common]).add
@@ -40,7 +42,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         "--inner", metavar="NAME", help="of the results: what grids are called by that it runs inside of (library)"
     )
     _dimensions(predict)
-    improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
+    improve = add(
+        "improve", "Show what measured grids gain over the original, over an interval of sizes.", hints, judging
+    )
     improve.add_argument("--original", default="default", metavar="METHOD", help="compared with (default: 'default')")
     improve.add_argument(
         "--between", type=cli_values.sizes, metavar="FROM-TO", help="such as 8KiB-512KiB (default: all message sizes)"

@@ -21,6 +21,7 @@ from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.plots.models.curves import AXES, AxisName, View
 from dashboard.plots.models.methods import SEGMENTS, ModelMethod, model_methods
 from dashboard.session.choice import Choice
+from dashboard.session.recipes import judged_words
 from dashboard.session.registry import origin_of
 from dashboard.session.state import State, declared
 from loaders.collectives import POINT_TO_POINT
@@ -228,9 +229,8 @@ class ModelChoice(param.Parameterized):
 
     def measured_words(self) -> list[str]:
         """The measurements of the collective on show as the commands take them."""
-        ppn = self._state.ppn
-        of_nodes = [] if ppn is None else ["--ppn", str(ppn)]
-        return [*origin_of(self.results_id).words(), "-c", self.collective, *of_nodes]
+        judged = judged_words(self._state.view, [self.collective], ppn=self._state.ppn)
+        return [*origin_of(self.results_id).words(), "-c", self.collective, *judged]
 
     @property
     def results_id(self) -> str:

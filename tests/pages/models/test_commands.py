@@ -10,8 +10,10 @@ import pytest
 from dashboard.pages.models.page import ModelsPage
 from dashboard.plots.models.curves import evaluate
 from dashboard.session.recipes import as_command
+from dashboard.session.registry import load_results
 from dashboard.session.state import State
 from tests.cli.command import Run
+from tests.conftest import ROOT
 from tests.pages.models.test_grids import measured
 from tests.pages.models.viewing import open_tab
 from tests.states import sample_state
@@ -55,6 +57,23 @@ def test_of_a_fit_by_formulas_as_published(page: ModelsPage, state: State, answe
     assert page.choice.fits == {}
     page.panel._fit()
     assert page.choice.fits["loggp"].parameters != known
+
+
+@pytest.mark.parametrize("treatment", [{"outliers": True}, {"without": ("pipeline *",)}])
+def test_of_a_fit_to_measurements_without_some(answers: Answers, treatment: dict[str, Any]) -> None:
+    state = State.of(load_results([ROOT / "sample_data" / "one-machine" / "results.jsonl"]))
+    state.collective = "bcast"
+    page = ModelsPage(state)
+    state.page = "Models"
+    open_tab(page, "Fit")
+    page.panel._fit()
+    before = page.choice.fits["hockney"].parameters
+    state.param.update(**treatment)
+    assert page.choice.fits == {}
+    page.panel._fit()
+    known = page.choice.fits["hockney"].parameters
+    assert known.alpha != before.alpha
+    assert answers(state)[0]["parameters"]["hockney"]["alpha"] == pytest.approx(known.alpha)
 
 
 @pytest.mark.parametrize("variant", ["corrected", "as_published"])
@@ -126,6 +145,10 @@ def test_of_grids_that_were_measured_and_of_published_ones(
     part.original.value, part.low.value = "linear", 10_000
     (rows,) = [answer["layouts"] for answer in answers(over.state)]
     assert all(f"{row['average']:.1f}" in part.figures.object for row in rows)
+    over.state.without = ("orthogonal grid=4x4 inner=linear provider=orthogonal",)
+    assert {(4, 4)} == {tuple(row["layout"]) for row in rows} - {
+        tuple(row["layout"]) for row in answers(over.state)[0]["layouts"]
+    }
     part = open_tab(page, "Grids")
     assert part.times.value != "these results"
     low, high = answers(state)
