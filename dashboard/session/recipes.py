@@ -143,6 +143,13 @@ def of_check(state: State, file: str, version: str | None, *, judged: bool) -> l
     return [*words, "--over", *origin_of(state.results_id).words(), *treated]
 
 
+def of_substituting(state: State, file: str, collectives: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The command that writes a rules file for another target with what costs least for what that has not."""
+    measured = _measured(collectives, state.results_id, joint=False)
+    rules = ["--tree", RULES, "--file", file, *judged_words(state.view, collectives, ppn=state.view.treatment.ppn)]
+    return ["export", *measured, *rules, *words]
+
+
 def judged_words(view: View, collectives: Sequence[str], **more: Any) -> list[str]:
     """What judges that which is there already, by measurements as they are, and `more` of a treatment."""
     known = _named(view, collectives)

@@ -20,11 +20,14 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import mpich_menu, mpich_versions
 from dashboard.pages.parts.options import common, widget_of
 from dashboard.pages.parts.widgets import Button, Message, Select
+from dashboard.session.recipes import of_substituting
 from dashboard.session.state import State
 from loaders.openmpi import DEFAULT_VERSION
 
 #: Reasons that are told; a complete file of MPICH has forty collectives.
 _TOLD = 6
+#: Of a translation that is written whatever it costs, as on the page.
+_ANY_LOSS = "1000000"
 _FIRST = {"the first that can be expressed": ""}
 
 
@@ -89,11 +92,18 @@ class Translate(Downloads):
         """Words of the command that translates as is shown; none while nothing is."""
         if self._given is None or not self.result.visible:
             return []
-        words = ["translate", self._given[0], "--to", self.target.value]
+        words = ["--to", self.target.value]
         chosen = {VERSION: self.version, SECTION: self.section, BLOCKS: self.blocks, BASE: self.base}
         for option, widget in chosen.items():
             words += option.typed(widget.value) if widget.visible and widget.value else []
-        return [words]
+        parts = () if self.written is None else self.written.parts
+        if not any(part.replaced for part in parts):
+            return [["translate", self._given[0], *words]]
+        # The command that translates knows no measurements, and the one that does no sections and no blocks.
+        names = [part.source.collective for part in parts]
+        if self.section.value or self.blocks.value or not set(names) <= set(self._state.view.collectives):
+            return []
+        return [of_substituting(self._state, self._given[0], names, [*words, "--allow-loss", _ANY_LOSS])]
 
     def _offer(self, *_: Any) -> None:
         target = TARGETS[self.target.value]
@@ -120,12 +130,13 @@ class Translate(Downloads):
         self.working.start("Translating", work, self._take)
 
     def _take(self, made: tuple[Written, Taken] | str) -> None:
-        self.result.visible = not isinstance(made, str)
         if isinstance(made, str):
+            self.result.visible = False
             self.message.say(made, "error")
             return
         written, kept = made
         self.show(written)
+        self.result.visible = True
         left = [f"Left out: {line}" for line in kept.left_out("Section", most=_TOLD)]
         left += [f"{name} is left out: {why}" for name, why in written.left_out.items()]
         self.message.say("\n".join(left), "warning")

@@ -76,6 +76,13 @@ def test_the_check_s_command_gives_its_figures(tmp_path: Path, monkeypatch: pyte
     assert read_text(done(*words[1:]).out, version="6.0").meant["bcast"].to_dict() == written.to_dict()
     page.check.translate.target.value = "ucc"
     assert "translate" not in as_command(state)
+    # What it lacks is replaced by what costs least.
+    page.check.translate._translate()
+    *_, words = map(shlex.split, as_command(state).split("\n"))
+    said, shown = done(*words[1:]).out, page.check.translate.written.text
+    assert [line for line in said.splitlines() if line[:1] != "#"] == [
+        line for line in shown.splitlines() if line[:1] != "#"
+    ]
     # Each tab says its own.
     page.tabs.active = 0
     assert as_command(state).startswith("colltune export ")
