@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from dashboard.decisions.grown.families import FAMILIES
@@ -20,7 +20,7 @@ from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.registry import SOMEWHERE, Origin, origin_of
 from dashboard.session.samples import SAMPLES, sample_start
-from dashboard.session.treatment import UNCERTAINTY, Treatment
+from dashboard.session.treatment import UNCERTAINTY, Treatment, Workload
 
 if TYPE_CHECKING:
     from dashboard.session.state import State
@@ -137,24 +137,23 @@ def of_check(state: State, file: str, version: str | None, *, judged: bool) -> l
     words = ["lint", file, *(VERSION.typed(version) if version else [])]
     if state.results is None or not judged:
         return words
-    view, treatment = state.view, state.view.treatment
-    more = {"workload": treatment.workload, "ppn": None if treatment.across else treatment.ppn}
-    treated = judged_words(view, view.collectives, **more)
+    view = state.view
+    treated = judged_words(view, view.collectives, view.treatment.workload)
     return [*words, "--over", *origin_of(state.results_id).words(), *treated]
 
 
 def of_substituting(state: State, file: str, collectives: Sequence[str], words: Sequence[str]) -> list[str]:
     """The command that writes a rules file for another target with what costs least for what that has not."""
     measured = _measured(collectives, state.results_id, joint=False)
-    rules = ["--tree", RULES, "--file", file, *judged_words(state.view, collectives, ppn=state.view.treatment.ppn)]
+    rules = ["--tree", RULES, "--file", file, *judged_words(state.view, collectives)]
     return ["export", *measured, *rules, *words]
 
 
-def judged_words(view: View, collectives: Sequence[str], **more: Any) -> list[str]:
-    """What judges that which is there already, by measurements as they are, and `more` of a treatment."""
+def judged_words(view: View, collectives: Sequence[str], workload: Workload | None = None) -> list[str]:
+    """What judges that which is there already, by measurements as they are, at one number of processes per node."""
     known = _named(view, collectives)
-    judging = Treatment(outliers=known.outliers, keep_doubtful=known.keep_doubtful, without=known.without, **more)
-    return treatment_words(judging)
+    judging = {name: getattr(known, name) for name in ("outliers", "keep_doubtful", "without", "ppn")}
+    return treatment_words(Treatment(**judging, workload=workload))
 
 
 def of_report(state: State, collectives: Sequence[str], output: str, further: Sequence[str]) -> list[str]:

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.pages.export.check import check_job
 from dashboard.pages.export.order import order_job
 from dashboard.report import Contents, to_html
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import prepare
-from dashboard.session.recipes import as_command, as_link, as_python
+from dashboard.session.recipes import as_command, as_link, as_python, of_check
 from dashboard.session.registry import load_results
 from dashboard.session.state import State
 from loaders import open_results, save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, ROOT
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 from tests.states import by_python
 
 pytestmark = pytest.mark.slow
@@ -231,6 +232,19 @@ def test_of_several_processes_per_node_page_and_command_write_the_same(
     state.choose(Choice.of("cart", {"max_leaves": 6}))
     written = order_job(state, None)(None)
     assert done(*shlex.split(as_command(state))[1:], "--allow-loss", "1000").out == written.text
+
+
+def test_rules_are_checked_at_the_processes_per_node_on_show(tmp_path: Path, done: Run) -> None:
+    times = np.random.default_rng(3).lognormal(sigma=0.6, size=(2, 3, 6, 2))
+    cube = named(cube_of(times, [4, 8, 16], 4 ** np.arange(6)), ["linear", "binomial"])
+    state = State.of(load_results([save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "results.nc")]))
+    rules = "1\n7\n1\n0\n2\n0 1 0 0\n64 6 0 0\n"
+    (tmp_path / "mine.conf").write_text(rules)
+    for ppn in cube["ppn"].values.tolist():
+        state.param.update(collective="bcast", across=True, ppn=ppn)
+        (cost,) = check_job(state, "mine.conf", rules, "5.0")(None).costs
+        words = of_check(state, str(tmp_path / "mine.conf"), None, judged=True)
+        assert done(*words, "--json").json["penalty"]["bcast"]["acted"]["mean"] == cost.acted.mean
 
 
 def _rules(text: str) -> list[str]:

@@ -229,7 +229,7 @@ class ModelChoice(param.Parameterized):
 
     def measured_words(self) -> list[str]:
         """The measurements of the collective on show as the commands take them."""
-        judged = judged_words(self._state.view, [self.collective], ppn=self._state.ppn)
+        judged = judged_words(self._state.view, [self.collective])
         return [*origin_of(self.results_id).words(), "-c", self.collective, *judged]
 
     @property
