@@ -1,8 +1,8 @@
 """What the ranks run: ``mpiexec -n P python -m mpi4py -m dashboard.benchmarks.ranks.worker FOLDER``.
 
-The only module that imports mpi4py, and only when it runs. All methods are measured in this one job: their control
-variables are written through the tool interface, then a communicator is made that keeps them. Where that cannot be,
-it is started for one method after the other (``--only``), with variables of the environment that force it.
+All methods are measured in this one job: their control variables are written through the tool interface, then a
+communicator is made that keeps them. Where that cannot be, it is started for one method after the other (``--only``),
+with variables of the environment that force it.
 """
 
 from __future__ import annotations
