@@ -12,7 +12,7 @@ HELD_OUT = Option(
     title="left out for judging",
     help="Every tree is grown again without some of the measurements, and judged by these (cross-validation; M. Stone, "
     "J. R. Stat. Soc. B 36, 1974): every N-th communicator and message size in turn (lines), only one of both, half of "
-    "the repetitions, or none.",
+    "the repetitions, or none. It takes several times as long.",
     default=NOTHING,
     kind="choice",
     choices=("lines", "comm_size", "message_size", "repetitions", NOTHING),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -93,6 +93,9 @@ class Target:
     comes_to
         ``comes_to(decision, cube, weights, version)``: of a file that is not read back the decision function that it
         comes to for one collective; None: nothing tells, or it says all of it.
+    notes
+        ``notes(decision, asked)``: what a file does not say of one collective as it was decided, in words; `asked` has
+        what a file may be asked for by the names of `options`, all of them. None: its writer can say everything.
     unwritten
         ``unwritten(facts, methods)``: what is said of methods that its library was measured to have, and its files are
         written without; None: it has none.
@@ -112,6 +115,7 @@ class Target:
     names: Callable[[str, str | None], Sequence[str]] | None = None
     once: Callable[[str, Method], tuple[str, str]] | None = None
     comes_to: Callable[[DecisionFunction, xr.Dataset, Any, str], DecisionFunction] | None = None
+    notes: Callable[[DecisionFunction, Mapping[str, Any]], Iterable[str]] | None = None
     unwritten: Callable[[Mapping[str, Any], str], str] | None = None
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:

@@ -19,7 +19,6 @@ from dashboard.decisions.measured.slice import Slice
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.export import TARGETS
-from dashboard.export.bands import bands_of
 from dashboard.export.components import TUNED_FIRST, asks_han
 from dashboard.export.holds import unsaid
 from dashboard.export.library_names import measured_series, naming_remedy
@@ -31,12 +30,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
-from dashboard.export.targets.mpich.base import borrowed, standing
-from dashboard.export.targets.mpich.selection import MPICH_COMPARED, stands_there
-from dashboard.export.targets.nccl import nccl_lines
-from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
-from dashboard.export.targets.openmpi.plan import plans
-from dashboard.export.targets.settings import intel_bands, ucc_bands
+from dashboard.export.targets.mpich.base import standing
 from dashboard.export.unsafe import limits, not_written, of_other_library, only_commutative, safe
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -337,21 +331,8 @@ def _read_back(
 
 
 def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
-    """What the target's own writer could not say."""
-    if order.target in ("openmpi", "openmpi-json", "openmpi-nodes"):
-        across = order.target == "openmpi-nodes"
-        tuned = left_to_tuned(decision) if across else decision
-        notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
-        yield from dict.fromkeys((*notes, *(unsaid_of_han(decision, order.version) if across else ())))
-        return
-    name, notes = decision.collective, ()
-    if order.target == "intel":
-        notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
-    elif order.target == "ucc":
-        notes = ucc_bands(decision, order.cubes.get(name)).notes
-    elif order.target == "nccl":
-        notes = nccl_lines(decision)[1]
-    elif order.target == "mpich" and not stands_there(decision, order.base):
-        other = borrowed([decision]) if order.base is None else ""
-        notes = (*bands_of(decision, MPICH_COMPARED[name]).notes, *([other] if other else []))
-    yield from (f"{note[0].upper()}{note[1:]}." for note in notes)
+    """What the target's own writer could not say, in sentences."""
+    names = ("cubes", "most_rules", "weights", "base")
+    asked = {"version": order.reader_version, **{name: getattr(order, name) for name in names}}
+    if (notes := TARGETS[order.target].notes) is not None:
+        yield from dict.fromkeys(f"{note[0].upper()}{note[1:].rstrip('.')}." for note in notes(decision, asked))

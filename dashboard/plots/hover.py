@@ -75,10 +75,12 @@ def cell_columns(
     }
     if untrusted is not None:
         columns["untrusted"] = untrusted.astype(object)
-    runs = cube["repetitions"] if "repetitions" in cube else xr.zeros_like(cube["time"])
-    repetitions = runs.transpose("method", "comm_size", "message_size").values
+    repetitions = cube.get("repetitions")
+    table = None if repetitions is None else repetitions.transpose("method", "comm_size", "message_size").values
     for name in ("chosen", "best"):
-        columns[f"{name}_repetitions"] = picked_repetitions(repetitions, columns[name])
+        picked = columns[name]
+        none = np.zeros(picked.shape, dtype=np.int32)
+        columns[f"{name}_repetitions"] = none if table is None else picked_repetitions(table, picked)
     return {name: np.ravel(values) for name, values in columns.items()}
 
 

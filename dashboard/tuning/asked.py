@@ -68,8 +68,9 @@ class Asked:
         if not self.collectives:
             raise PlanError("no collective is to be tuned: name at least one (-c)")
         refuse_unknown(self.collectives)
-        for sizes in (self.message_sizes, *filter(None, [self.comm_sizes])):
-            parse_sizes(sizes)
+        parse_sizes(self.message_sizes)
+        if self.comm_sizes:
+            parse_sizes(self.comm_sizes)
         if self.ranks < 2:
             raise PlanError(f"{self.ranks} ranks: collectives need at least 2 (--ranks)")
         if self.target != RULES and self.target not in TARGETS:

@@ -77,7 +77,7 @@ class Doubts:
     def words(self) -> str:
         """What the campaign measured again, and what cannot be trusted yet; empty where there is neither."""
         earlier = {key: reason for key, reason in measured_again(self.results).items() if self._own(key)}
-        points_again = {**self.repeated, **earlier, **self.repeated}
+        points_again = self.repeated | {key: reason for key, reason in earlier.items() if key not in self.repeated}
         first = itertools.islice(points_again.items(), _NAMED)
         shown = "; ".join(f"{_words_of(key)}: {reason}" for key, reason in first)
         # What stays is said by the last launch, which sees the points of all.

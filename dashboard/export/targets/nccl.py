@@ -46,14 +46,14 @@ def to_nccl(decisions: Decisions, *, provenance: Facts = None) -> str:
     for decision in per_collective(decisions):
         if decision.collective not in _NAMES:
             raise ExportError(f"NCCL's tuner does not decide {decision.collective}; it does {', '.join(_NAMES)}")
-        own, notes = nccl_lines(decision)
+        own, notes = _lines(decision)
         lines += ["#", *hashed(about(decision, provenance, notes)), *own]
     if all(line.startswith("#") for line in lines):
         raise LeftAloneError("everything is left to NCCL's own decision: no file is needed")
     return "\n".join(lines) + "\n"
 
 
-def nccl_lines(decision: DecisionFunction) -> tuple[list[str], tuple[str, ...]]:
+def _lines(decision: DecisionFunction) -> tuple[list[str], tuple[str, ...]]:
     """Lines of a collective, those of single numbers of ranks first, and what they do not say; errors as `to_nccl`."""
     laid_out = bands_of(decision, "message")
     bands = laid_out.bands
@@ -112,5 +112,12 @@ _USE = (
     Step("Check the file:", "colltune lint {name}"),
 )
 TARGET = Target(
-    "nccl", "NCCL tuner configuration (CSV)", ".conf", to_nccl, use=_USE, own_methods=True, segments=no_segments
+    "nccl",
+    "NCCL tuner configuration (CSV)",
+    ".conf",
+    to_nccl,
+    use=_USE,
+    own_methods=True,
+    segments=no_segments,
+    notes=lambda decision, _: _lines(decision)[1],
 )

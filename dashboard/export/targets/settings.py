@@ -86,7 +86,7 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = N
     lines = hashed(["Settings for Intel MPI: source this file before mpirun.", origin.generated(provenance)])
     for decision in per_collective(decisions):
         name = decision.collective
-        bands, methods = intel_bands(decision, (cubes or {}).get(name), (weights or {}).get(name))
+        bands, methods = _intel_bands(decision, (cubes or {}).get(name), (weights or {}).get(name))
         numbers = [intel_number(decision, method) for method in methods]
         lines += [
             "#",
@@ -98,7 +98,7 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = N
     return "\n".join(lines) + "\n"
 
 
-def intel_bands(
+def _intel_bands(
     decision: DecisionFunction, cube: xr.Dataset | None = None, weights: Any = None
 ) -> tuple[Bands, tuple[Method, ...]]:
     """What is said of a decision, shortened over its measurements where it would be too long, and by which methods."""
@@ -200,7 +200,7 @@ def to_ucc(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = Non
     parts = per_collective(decisions)
     of_blocks = any(decision.collective == "reduce_scatter_block" for decision in parts)
     for decision in parts:
-        bands = ucc_bands(decision, (cubes or {}).get(decision.collective))
+        bands = _ucc_bands(decision, (cubes or {}).get(decision.collective))
         value = _ucc_value(decision, bands)
         calls = [_OF_BLOCKS] if decision.collective == "reduce_scatter" else []
         # What is left to the library needs no word, and parts that overlap make it refuse the whole string.
@@ -220,7 +220,7 @@ def to_ucc(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = Non
     return "\n".join([*hashed([f"{use}.", origin.generated(provenance)]), *lines, *settings]) + "\n"
 
 
-def ucc_bands(decision: DecisionFunction, cube: xr.Dataset | None = None) -> Bands:
+def _ucc_bands(decision: DecisionFunction, cube: xr.Dataset | None = None) -> Bands:
     """What is said of a decision; where that is long, communicator sizes between measured ones are as the next one."""
     name = decision.collective
     if name not in UCC_COMPARED:
@@ -320,6 +320,9 @@ INTEL = Target(
     segments=no_segments,
     names=lambda collective, _: intelmpi.ALGORITHMS.get(collective, ()),
     once=intel_left,
+    notes=lambda decision, asked: (
+        _intel_bands(decision, *(asked[name].get(decision.collective) for name in ("cubes", "weights")))[0].notes
+    ),
 )
 UCC = Target(
     "ucc",
@@ -334,4 +337,5 @@ UCC = Target(
     says=("device",),
     names=lambda collective, _: (*_ucc_algorithms(collective), *ucc.OF_RADIX_2.get(collective, {}).values()),
     once=ucc_radix,
+    notes=lambda decision, asked: _ucc_bands(decision, asked["cubes"].get(decision.collective)).notes,
 )

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from dashboard.decisions import DecisionFunction, Method
 from dashboard.export import usage
@@ -24,10 +25,10 @@ from dashboard.export.rules.mpich_calls import ASKED_OF, MANY_ELEMENTS, POWERS_O
 from dashboard.export.rules.mpich_names import ALGORITHMS, NONBLOCKING, called
 from dashboard.export.rules.mpich_parameters import CHUNK, PARAMETERS, PIPELINED, READ, SEGMENT
 from dashboard.export.target import Decisions, ExportError, Facts, Target
-from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
+from dashboard.export.targets.mpich.base import KEPT, KNOWN, borrowed, standing
 
 #: What sizes of keys are compared with: ``avg_msg_size`` or ``total_msg_size``.
-MPICH_COMPARED: Mapping[str, Compared] = {
+_COMPARED: Mapping[str, Compared] = {
     **dict.fromkeys(("bcast", "reduce", "allreduce", "alltoall"), "message"),
     **dict.fromkeys(("allgather", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"),
     "barrier": "nothing",
@@ -59,10 +60,10 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
         if _alike(decision, own_rules.get(decision.collective)):
             continue
         key = f"collective={decision.collective}"
-        if decision.collective not in MPICH_COMPARED or key not in document:
+        if decision.collective not in _COMPARED or key not in document:
             raise ExportError(
                 f"MPICH's selection takes no sizes for {decision.collective}; it does for "
-                f"{', '.join(sorted(MPICH_COMPARED))}"
+                f"{', '.join(sorted(_COMPARED))}"
             )
         tree = _intra(decision, _nested(document[key].get("comm_type=intra", {})))
         if foreign := _kinds(tree) - _kinds(document):
@@ -73,10 +74,14 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
     return json.dumps(document, indent=4) + "\n"
 
 
-def stands_there(decision: DecisionFunction, base: str | None) -> bool:
-    """Whether the file to start from, as of `to_mpich`, decides so already: of that nothing is written otherwise."""
+def _notes(decision: DecisionFunction, asked: Mapping[str, Any]) -> list[str]:
+    """What it does not say; nothing where the file to start from, as of `to_mpich`, decides so already."""
+    base = asked["base"]
     own_rules = _base(standing([decision]) if base is None else base)[1]
-    return _alike(decision, own_rules.get(decision.collective))
+    if _alike(decision, own_rules.get(decision.collective)):
+        return []
+    other = borrowed([decision]) if base is None else ""
+    return [*bands_of(decision, _COMPARED[decision.collective]).notes, *([other] if other else [])]
 
 
 def _alike(decision: DecisionFunction, own: DecisionFunction | None) -> bool:
@@ -132,7 +137,7 @@ def _intra(decision: DecisionFunction, own: Tree) -> Tree:
 
 
 def _bands(decision: DecisionFunction, own: Tree) -> Tree:
-    compared = MPICH_COMPARED[decision.collective]
+    compared = _COMPARED[decision.collective]
     names = [algorithm_name(decision, method) for method in decision.methods]
     tree: Tree = {}
     for _, end, rules in bands_of(decision, compared).ranges():
@@ -212,5 +217,6 @@ TARGET = Target(
     own_methods=True,
     segments=_segments,
     names=lambda collective, _: tuple(ALGORITHMS.get(collective, ())),
+    notes=_notes,
     unwritten=unwritten,
 )

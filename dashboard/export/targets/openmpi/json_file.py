@@ -13,7 +13,7 @@ from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, wrapped
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
-from dashboard.export.targets.openmpi.plan import Plan, plans
+from dashboard.export.targets.openmpi.plan import Plan, notes_of, plans
 from dashboard.export.targets.openmpi.rules import across
 
 VERSION = "6.0"
@@ -104,4 +104,5 @@ TARGET = Target(
     use=usage.OPEN_MPI,
     readable=True,
     names=algorithm_names,
+    notes=notes_of,
 )

@@ -33,6 +33,7 @@ from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
 from dashboard.export.targets.openmpi.json_file import to_openmpi_json
+from dashboard.export.targets.openmpi.plan import notes_of
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, series
 
@@ -108,7 +109,7 @@ def to_openmpi_nodes(
                 f"Open MPI {wanted} has no component {lost.pop()}, which was decided for {decision.collective}"
             )
     asked = [decision for decision in each if decision.collective in SERVES[HAN]]
-    tuned = [left_to_tuned(decision) for decision in each]
+    tuned = [_left_to_tuned(decision) for decision in each]
     options: dict[str, Any] = {"cubes": cubes, "most_rules": most_rules, "weights": weights, "provenance": provenance}
     # The JSON of 6 is tuned's alone; HAN reads the same text there.
     options |= {"han": HAN_FILE}
@@ -116,7 +117,7 @@ def to_openmpi_nodes(
     return joined(first, _han(asked, wanted, provenance))
 
 
-def left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
+def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
     """What rules of tuned are written of: its own decision where another component answers, which then is not asked."""
     name = decision.collective
     if name not in SERVES[HAN]:
@@ -149,7 +150,7 @@ def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Facts)
         ]
     )
     lines += hashed(
-        [f"{decision.collective}: {note}" for decision in decisions for note in unsaid_of_han(decision, version)]
+        [f"{decision.collective}: {note}" for decision in decisions for note in _unsaid_of_han(decision, version)]
     )
     lines.append(f"{len(decisions) or 1} # collectives")
     if not decisions:
@@ -171,7 +172,7 @@ def _of_han(decision: DecisionFunction) -> set[Method]:
     return {method for method in methods if component_of(method, decision.collective) == HAN}
 
 
-def unsaid_of_han(decision: DecisionFunction, version: str) -> list[str]:
+def _unsaid_of_han(decision: DecisionFunction, version: str) -> list[str]:
     """What HAN's rules for a version do not say as it was decided, in words."""
     if decision.collective not in SERVES[HAN]:
         return []
@@ -215,4 +216,8 @@ TARGET = Target(
     use=usage.OPEN_MPI_NODES,
     readable=True,
     names=algorithm_names,
+    notes=lambda decision, asked: (
+        *notes_of(_left_to_tuned(decision), asked),
+        *_unsaid_of_han(decision, asked["version"]),
+    ),
 )

@@ -91,6 +91,11 @@ def plans(
     return collective_plans
 
 
+def notes_of(decision: DecisionFunction, asked: Mapping[str, Any]) -> Sequence[str]:
+    """What rules do not say of a decision; as `dashboard.export.target.Target.notes`."""
+    return plans([decision], *(asked[name] for name in ("version", "cubes", "most_rules", "weights")))[0].notes
+
+
 @dataclass(frozen=True, eq=False)
 class _Measured:
     """What rules are judged by: a cube without ``ppn``, and how often its cells are called, if that is known."""

@@ -15,7 +15,7 @@ from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
-from dashboard.export.targets.openmpi.plan import Plan, plans
+from dashboard.export.targets.openmpi.plan import Plan, notes_of, plans
 from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, algorithms
 
 _COMPARED = {
@@ -130,4 +130,5 @@ TARGET = Target(
     use=usage.OPEN_MPI,
     readable=True,
     names=algorithm_names,
+    notes=notes_of,
 )
