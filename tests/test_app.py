@@ -121,6 +121,14 @@ def test_the_address_is_left_as_it_came_until_the_browser_has_said_it(
     assert location.query_params["page"] == "Data"
 
 
+@pytest.mark.parametrize(("name", "value"), [("version", "5.0"), ("base", "5.0"), ("campaign", "1e3"), ("rows", "[1]")])
+def test_what_looks_like_a_number_stays_a_name(state: State, name: str, value: str) -> None:
+    location = Location(search=f"?page=Export&{name}={value}")
+    Permalink(state, location).open()
+    assert (getattr(state, name), state.notice) == (value, "")
+    assert state.to_query()[name] == value
+
+
 def test_the_view_follows_the_address(state: State) -> None:
     location = Location(search="?collective=reduce&depth=2")
     Permalink(state, location).open()

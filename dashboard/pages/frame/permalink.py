@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 import param
@@ -54,7 +54,8 @@ class Permalink:
             self._read()
 
     def _read(self) -> None:
-        self.show(dict(self._location.query_params))
+        # As `colltune view` reads it: Panel makes numbers of what looks like them, of version 5.0 as of 1e3 in a name.
+        self.show(dict(parse_qsl(self._location.search.removeprefix("?"))))
 
     def show(self, query: Mapping[str, Any]) -> None:
         """Show a view, as `view` or an address tells it; what of it cannot be shown is noticed."""
