@@ -137,6 +137,8 @@ def _deciding(args: argparse.Namespace) -> list[str]:
     words = ["--tree", args.tree] if args.tree != cli_trees.DEFAULT else []
     for name, value in cli_trees.chosen(args).items():
         words += family(args.tree).option(name).typed(value)
+    if args.model_parameters:
+        words += ["--parameters", args.model_parameters]
     return [*words, *_treated(args, [option.name for option in OPTIONS])]
 
 

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from dashboard.decisions import PenaltySummary
 
 #: Arguments that name files to read.
-_READ = ("paths", "rules", "against", "results", "base", "weights", "parameters", "tree_file", "rules_files")
+_READ = (
+    *("paths", "rules", "against", "results", "base", "weights", "tree_file", "rules_files"),
+    *("parameters", "model_parameters"),
+)
 _PROGRESS_AFTER_S = 0.5
 _PROGRESS_EVERY_S = 0.1
 

@@ -20,6 +20,7 @@ from dashboard.domain.errors import meant
 from dashboard.domain.units import format_bytes, format_count, format_ppn
 from dashboard.export.provenance import unsure
 from dashboard.export.unsafe import LEFT_OUT
+from dashboard.models.parameter_text import written_out
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import Decided, Prepared, prepare
 from dashboard.session.treatment import OPTIONS, Treatment, Workload
@@ -118,6 +119,10 @@ def treatment_of(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> T
     """
     given = {option.name: getattr(args, option.name, None) for option in OPTIONS}
     chosen = {name: value for name, value in given.items() if value is not None}
+    # Those that `colltune model` is given are its own.
+    parameters = chosen.pop("parameters", None)
+    if parameters and "complete" in chosen:
+        chosen["parameters"] = written_out(parameters)
     if getattr(args, "weights", None):
         chosen["workload"] = Workload.of(read_workload(args.weights))
     across = getattr(args, "ppn", None) == "all"

@@ -101,13 +101,29 @@ def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterS
     ParameterError
         When it is none of them; the message lists the machines.
     """
-    if text in MACHINES:
-        return MACHINES[text]
-    if ": " in text:
+    return load_parameters(text) if _names_file(text) else typed_parameters(text, model)
+
+
+def typed_parameters(text: str, model: ModelName | str) -> ParameterSet:
+    """As `find_parameters`, but no file is ever opened: what comes from an address must not name one.
+
+    Raises
+    ------
+    ParameterError
+        When it is no machine, nor parameters; the message lists the machines.
+    """
+    if text.endswith(".json"):
+        raise ParameterError(f"{text}: expected a machine or parameters written out; no file is opened for an address")
+    if ": " in text or "=" not in text:
         return read_set(text)
-    if text.endswith(".json") or Path(text).is_file():
-        return load_parameters(text)
-    if "=" in text:
-        single = read_parameters(text, model)
-        return ParameterSet(text, {single.name: single}, {"how": "typed in"})
-    return machine(text)
+    single = read_parameters(text, model)
+    return ParameterSet(text, {single.name: single}, {"how": "typed in"})
+
+
+def written_out(text: str) -> str:
+    """Parameters as they are typed, those of a file written out."""
+    return write_set(load_parameters(text)) if _names_file(text) else text
+
+
+def _names_file(text: str) -> bool:
+    return text not in MACHINES and ": " not in text and (text.endswith(".json") or Path(text).is_file())

@@ -58,11 +58,8 @@ def _by_name(view: View, choice: Choice) -> Choice:
 
 
 def _grown_words(view: View, treatment: Treatment) -> list[str]:
-    """The tree and a treatment as they are typed together: parameters that both have are said once."""
-    choice = _by_name(view, view.choice)
-    if treatment.parameters == choice.options.get("parameters"):
-        treatment = replace(treatment, parameters=None)
-    return [*tree_words(choice), *treatment_words(treatment)]
+    """The tree and a treatment as they are typed together."""
+    return [*tree_words(_by_name(view, view.choice)), *treatment_words(treatment)]
 
 
 def compact(choice: Choice) -> str:

@@ -29,7 +29,7 @@ from dashboard.models import ModelError
 from dashboard.models.completing import completed
 from dashboard.models.fit import fit
 from dashboard.models.observations import observe
-from dashboard.models.parameter_text import find_parameters
+from dashboard.models.parameter_text import typed_parameters
 from dashboard.session.remarks import remarks_on
 from dashboard.session.treatment import LEVEL, Treatment
 
@@ -149,7 +149,7 @@ class Treated:
         try:
             if network is None:
                 return completed(cube, fit(observe(cube), model).parameters)
-            return completed(cube, find_parameters(network, model).of(model))
+            return completed(cube, typed_parameters(network, model).of(model))
         except ModelError as error:
             raise DecisionError(str(error)) from error
 

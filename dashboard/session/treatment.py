@@ -22,8 +22,9 @@ LEVEL = 0.05
 PARAMETERS = Option(
     name="parameters",
     title="parameters of that model",
-    help="A published machine ('colltune model list' names them), a file of 'colltune model fit' or 'parameters', or "
-    "written out as alpha=5e-5,beta=8.5e-8 (s and s/B).",
+    flag="--complete-with",
+    help="A published machine ('colltune model list' names them), parameters written out as alpha=5e-5,beta=8.5e-8 (s "
+    "and s/B), or for commands a file of 'colltune model fit' or 'parameters'.",
     default=None,
     kind="name",
     unlimited="fitted to the measurements",
@@ -201,7 +202,7 @@ class Treatment:
 
     def words(self) -> list[str]:
         """Those of `OPTIONS` that are not at their defaults, as the commands take them."""
-        # Parameters of a model that completes nothing would be taken for those of the tree.
+        # Parameters of a model that completes nothing are refused.
         used = self if self.complete is not None else replace(self, parameters=None)
         changed = used.changed()
         return [word for option in OPTIONS if option.name in changed for word in option.typed(changed[option.name])]

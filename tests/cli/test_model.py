@@ -246,13 +246,28 @@ def test_models_on_the_frontier(colltune: Run, results: Path, network: Path) -> 
 
 
 def test_sparse_measurements_are_completed_and_it_is_said(colltune: Run, results: Path) -> None:
-    words = ["decide", results, "-c", "bcast", "--tree", "exact", "--complete", "loggp", "--parameters", "grig-tcp"]
+    words = ["decide", results, "-c", "bcast", "--tree", "exact", "--complete", "loggp", "--complete-with", "grig-tcp"]
     answer = colltune(*words, "--json")
     assert answer.status == 0
     assert "times predicted by the loggp model, calibrated by method" in answer.err
     fitted = colltune(*words[:-2], "--json")
     assert fitted.status == 0
-    assert "fitted to the measurements" in fitted.err
+    assert "the model that completes is fitted to the measurements" in fitted.err
+    assert_one_clear_line(
+        colltune(*words[:-4], "--complete-with", "grig-tcp"), "of --complete MODEL, which is not given"
+    )
+    assert_one_clear_line(colltune(*words[:-2], "--parameters", "grig-tcp"), "--tree model", "--complete-with")
+
+
+def test_a_file_that_completes_is_written_out_in_a_link(colltune: Run, results: Path, network: Path) -> None:
+    words = ["decide", results, "-c", "bcast", "--tree", "exact", "--complete", "loggp", "--complete-with", network]
+    answer = colltune(*words, "--json", "--link")
+    *said, link = answer.out.splitlines()
+    viewed = colltune("view", link, results, "--json").json
+    assert viewed["penalty"] == json.loads("".join(said))["penalty"]
+    # What an address names is never opened.
+    refused = colltune("view", f"?collective=bcast&tree=exact&complete=loggp&parameters={network}", results)
+    assert_one_clear_line(refused, "no file is opened")
 
 
 def test_weights_methods_and_encodings_of_the_model(colltune: Run, results: Path, network: Path) -> None:

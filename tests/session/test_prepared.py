@@ -105,8 +105,8 @@ def test_a_treatment_takes_what_its_options_allow_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
-        ({"complete": "hockney", "parameters": "grig-mx"}, "--complete hockney --parameters grig-mx"),
-        # They would be taken for those of the tree.
+        ({"complete": "hockney", "parameters": "grig-mx"}, "--complete hockney --complete-with grig-mx"),
+        # Those of no model.
         ({"parameters": "grig-mx"}, ""),
         (
             {"tolerance": 2.5, "keep_doubtful": True, "outliers": True},

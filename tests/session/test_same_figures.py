@@ -110,15 +110,15 @@ def test_a_link_names_the_parameters_of_the_models_that_decide(sample: Path, don
     assert figures(done("view", link, str(sample), "--json").json) == figures(json.loads(answer))
 
 
-@pytest.mark.parametrize(("complete", "parameters"), [(None, "grig-tcp"), (None, "grig-mx"), ("hockney", "grig-mx")])
-def test_parameters_of_the_tree_are_said_once_and_are_its_own(
-    sample: Path, done: Run, complete: str | None, parameters: str
+@pytest.mark.parametrize("complete", [None, "hockney"])
+@pytest.mark.parametrize(("parameters", "own"), [("grig-tcp", "grig-mx"), (None, "grig-mx"), ("grig-mx", "fitted")])
+def test_a_tree_of_models_and_the_model_that_completes_have_parameters_of_their_own(
+    sample: Path, done: Run, complete: str | None, parameters: str | None, own: str
 ) -> None:
     state = State.of(load_results([sample]))
     state.param.update(collective="bcast", complete=complete, parameters=parameters)
-    state.choose(Choice.of("model", {"model": "hockney", "parameters": "grig-mx"}))
+    state.choose(Choice.of("model", {"model": "hockney", "parameters": own, "fill": complete is not None}))
     command = as_command(state)
-    assert command.count("--parameters") == 1
     assert figures(done(*shlex.split(command)[1:], "--json").json) == figures(state.view.statistics())
 
 

@@ -9,10 +9,13 @@ from typing import Any
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
+from dashboard.commands.usage import Usage
 from dashboard.domain.models import MODEL_NAMES
 from dashboard.session.treatment import PARAMETERS
 
 TREE = "model"
+#: Commands that try models beside the tree that is asked for, once they have parameters.
+WITH_MODELS = ("frontier", "report")
 #: Where the family is that decides with models.
 PLACE = "dashboard.models.family:FAMILY"
 
@@ -36,27 +39,40 @@ def model(args: argparse.Namespace) -> None:
 
 @contextmanager
 def known(args: argparse.Namespace) -> Iterator[None]:
-    """While a command runs, models are a way of deciding as all others, if it is told parameters or asks for them."""
-    trees, complete = _asked(args), getattr(args, "complete", None)
-    if args.command == "model" or not (getattr(args, "parameters", None) or trees or complete):
+    """While a command runs, models are a way of deciding as all others, if it has parameters or asks for them."""
+    trees, given = _asked(args), getattr(args, "model_parameters", None)
+    if hasattr(args, "complete"):
+        if args.parameters and not args.complete:
+            raise Usage("--complete-with has the parameters of --complete MODEL, which is not given")
+        if args.complete and not args.parameters:
+            say("note: no --complete-with: the model that completes is fitted to the measurements themselves")
+    if not (given or trees):
         yield
         return
+    if not trees and args.command not in WITH_MODELS:
+        raise Usage("--parameters are those of --tree model; of a model that completes they are --complete-with")
     from dashboard.decisions.grown.families import FAMILIES
     from dashboard.models.family import family_of
     from dashboard.models.parameter_text import find_parameters
 
-    if args.parameters:
-        asked = [getattr(args, "tree_model", None), complete]
-        named = next((name for name in asked if name in MODEL_NAMES), MODEL_NAMES[0])
-        network = find_parameters(args.parameters, named)
+    if given:
+        asked = getattr(args, "tree_model", None)
+        network = find_parameters(given, asked if asked in MODEL_NAMES else MODEL_NAMES[0])
         if "plogp" in (getattr(args, "trust", None) or "") and (converted := network.conversion()):
             say(f"note: {converted}")
     else:
-        if complete or not all(_names_parameters(tree) for tree in trees):
+        if not all(_names_parameters(tree) for tree in trees):
             say("note: no --parameters: those of the models are fitted to the measurements themselves")
         network = None
     with FAMILIES.also(family_of(network)):
         yield
+
+
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """Add the parameters of the models that decide."""
+    text = f"{PARAMETERS.help} Default: {PARAMETERS.unlimited}"
+    group = parser.add_argument_group("models", "trees of communication models")
+    group.add_argument("--parameters", dest="model_parameters", metavar="SET", help=text)
 
 
 def _asked(args: argparse.Namespace) -> list[str]:

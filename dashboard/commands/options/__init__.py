@@ -170,6 +170,7 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     results.report_options(report)
     for command_parser in (decide, export, frontier, compare, port, report):
         cli_treatment.add_options(command_parser)
+        cli_model.add_parameters(command_parser)
     for command_parser in (decide, frontier, compare, report):
         cli_treatment.add_held_out(command_parser, "lines" if command_parser is frontier else "none")
     parsers = {"decide": decide, "export": export, "portability": port, "report": report}
