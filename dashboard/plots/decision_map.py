@@ -6,6 +6,7 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.domain.arrays import Array, BoolArray, FloatArray, IntArray
@@ -110,7 +111,7 @@ def unmeasured_ground(axes: Axes, boxes: FloatArray | None = None) -> Layer:
     return hatched(boxes, look, pattern="right_diagonal_line", color="#6b6b6b", scale=7, weight=1)
 
 
-def region_segments(regions: Mapping[str, Any], axes: Axes) -> FloatArray:
+def region_segments(regions: pd.DataFrame, axes: Axes) -> FloatArray:
     """Lines between the regions of a decision function, as few as draw all of them.
 
     Parameters
@@ -125,8 +126,8 @@ def region_segments(regions: Mapping[str, Any], axes: Axes) -> FloatArray:
     array, shape (lines, 4)
         ``x0, y0, x1, y1``; lines in one line that touch are joined.
     """
-    left, right = (axes.x.borders(regions[name]) for name in ("message_low", "message_high"))
-    bottom, top = (axes.y.borders(regions[name]) for name in ("comm_low", "comm_high"))
+    left, right = (axes.x.borders(regions[name].to_numpy()) for name in ("message_low", "message_high"))
+    bottom, top = (axes.y.borders(regions[name].to_numpy()) for name in ("comm_low", "comm_high"))
     # Regions between repeated sizes of the square have no extent on the map.
     seen = (left < right) & (bottom < top)
     left, right, bottom, top = left[seen], right[seen], bottom[seen], top[seen]

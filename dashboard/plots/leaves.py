@@ -24,7 +24,7 @@ def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, An
         What the decision needs beside the sizes: ``ppn``, ``collective``.
     """
     if set(decision.attributes) <= set(SIZES):
-        return region_segments(decision.rectangles(), axes)
+        return region_segments(decision.regions(), axes)
     places = decision.leaf_places(axes.y.sizes[:, None], axes.x.sizes[None, :], **given)
     return border_segments(places, axes)
 

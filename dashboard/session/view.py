@@ -96,9 +96,9 @@ class View:
     def _fitting(self, treatment: Treatment) -> Treatment:
         """Processes per node that the collective has not stand for those measured most."""
         node = None if self.results is None else self.results.children.get(self.collective or "")
-        known = node is None or treatment.ppn is None or "ppn" not in node.dims
-        fits = known or (node is not None and treatment.ppn in node["ppn"].values)
-        return treatment if fits else replace(treatment, ppn=None)
+        if node is None or "ppn" not in node.dims or treatment.ppn in (None, *node["ppn"].values):
+            return treatment
+        return replace(treatment, ppn=None)
 
     def _prepared(self) -> Prepared | None:
         names = [name for name in (self.collective, *self.together) if name is not None]
@@ -191,8 +191,8 @@ class View:
     def given(self) -> dict[str, str]:
         """Families that are there without being grown, by title: the library's default where measured, rules files."""
         cube = self.cube()
-        names = [DEFAULT] if cube is not None and default_of(decisions.methods_of(cube)) is not None else []
-        return {FAMILIES[name].title: name for name in (*names, *([RULES] if self.rules else []))}
+        there = {DEFAULT: cube is not None and default_of(decisions.methods_of(cube)) is not None, RULES: self.rules}
+        return {FAMILIES[name].title: name for name, given in there.items() if given}
 
     def decided(self, choice: Choice | None = None) -> Decided | None:
         """The tree on show, or of a choice, with its figures; None also while it is still to be grown."""
@@ -203,9 +203,7 @@ class View:
             return self._held[choice]
         if choice.quick:
             return self.prepared.decided(choice)
-        if not self.ready(choice):
-            return None
-        return self.hold(choice, self.job(choice)(None))
+        return self.hold(choice, self.job(choice)(None)) if self.ready(choice) else None
 
     def hold(self, choice: Choice, decision: Grown) -> Decided:
         """Keep a tree that was grown of these measurements."""

@@ -22,16 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, Todo, missing, placed, point_key, todo_of
-from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
+from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH
-from dashboard.benchmarks.libraries.methods import LIBRARY, Method
+from dashboard.benchmarks.libraries.methods import LIBRARY
 from dashboard.benchmarks.libraries.own_settings import UNCOUNTED
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import again, cellrun, header, selection, surroundings
 from dashboard.benchmarks.ranks.counting import Counters, counters_of
 from dashboard.benchmarks.ranks.forced import Forced
+from dashboard.benchmarks.ranks.known import Known
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.ranks.operations import MPI_TYPES, Types, keep_first
 from dashboard.benchmarks.ranks.plain import Plain
@@ -42,14 +43,13 @@ from dashboard.benchmarks.ranks.timing import Group, clock_offset
 from dashboard.benchmarks.ranks.world import FAILED, say, why_few
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
-from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
+from dashboard.benchmarks.safety.verdict import UNSAFE, as_attr
 from dashboard.domain.campaign import SUM
 from dashboard.domain.units import format_bytes, format_count
-from dashboard.export.components import TUNED
+from loaders import RunWriter
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.adaptive.worker import Choosing
-from loaders import RunWriter
 
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
 
@@ -137,9 +137,7 @@ class Worker:
         self._switch_problem = ""
         over = any(method.provider != LIBRARY for each in self._plan.methods.values() for method in each)
         self._executor = executor.loaded(mpi, self._world, native) if over else None
-        self._refused: dict[tuple[Any, ...], str] = {}
-        self._faulty: tuple[Finding, ...] = ()
-        self._selection = Selection()
+        self._known = Known(self._plan)
         #: Whether nothing was missing when this job was started; of the first process only.
         self._nothing_missing = False
         self._again: dict[PointKey, str] = {}
@@ -222,10 +220,8 @@ class Worker:
     def run(self) -> None:
         """Measure everything that is missing, in the order of the plan."""
         self._count_messages()
-        self._faulty = self._world.bcast(faulty_of(self._campaign) if self.rank == 0 else None)
-        self._selection = self._world.bcast(Selection.read(self._campaign.folder) if self.rank == 0 else None)
         todo: Todo
-        todo, self._refused = self._world.bcast(self._todo() if self.rank == 0 else None)
+        todo, self._known = self._world.bcast(self._todo() if self.rank == 0 else None)
         self._remember_memory()
         gc.disable()
         writer = self._writer() if self.rank == 0 else None
@@ -304,8 +300,6 @@ class Worker:
             leftovers.remember(self._campaign.folder, set().union(*here))
 
     def _writer(self) -> RunWriter:
-        from loaders import RunWriter  # noqa: PLC0415 - the other ranks do without all that it brings along
-
         attrs = {
             **header.attrs_of(self._plan, self._nodes, self._only.variables if self._only else None),
             **self._own(),
@@ -320,11 +314,11 @@ class Worker:
             "library_version": self._plan.library_version or version,
             "attempt": self._attempt,
             **({"executor": self._executor.name} if self._executor else {}),
-            **({UNSAFE: as_attr(self._faulty)} if self._faulty else {}),
+            **({UNSAFE: as_attr(self._known.faulty)} if self._known.faulty else {}),
         }
 
-    def _todo(self) -> tuple[Todo, dict[tuple[Any, ...], str]]:
-        """Cells to measure in this launch, and points that were refused in an earlier one, without its number."""
+    def _todo(self) -> tuple[Todo, Known]:
+        """Cells to measure in this launch, and what is known of methods beforehand."""
         done = self._campaign.done()
         known = done.all
         every = missing(self._plan, known)
@@ -346,7 +340,8 @@ class Worker:
                 f"{format_count(len(todo) - len(able), 'cell')} with more nodes or more processes on each than this "
                 f"job has on {there}: unmeasured"
             )
-        return able, {key[:-1]: why for key, why in done.refused.items()}
+        refused = {key[:-1]: why for key, why in done.refused.items()}
+        return able, Known(self._plan, refused, faulty_of(self._campaign), Selection.read(self._campaign.folder))
 
     def _block(self, block: Todo, comm_size: int, ppn: int | None, writer: RunWriter | None) -> bool:
         """Measure cells of one communicator size; the other ranks sleep. False when the time is up."""
@@ -379,7 +374,7 @@ class Worker:
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, bound, self._counters, members, self._progress.calling)
-                known = {method: self._why_not(cell, method) for method in methods}
+                known = {method: self._known.why_not(cell, method) for method in methods}
                 most = max(left, 0.0) / len(methods)
                 measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known, most)
                 seconds = self._progress.took(sum(not why for why in known.values()))
@@ -388,7 +383,7 @@ class Worker:
                         key = point_key(cell, method)
                         why = self._again.get(key)
                         further = {"again": why} if why else {}
-                        writer.append({**point, **self._answered(cell, method), "seconds": seconds, **further})
+                        writer.append({**point, **self._known.answered(cell, method), "seconds": seconds, **further})
                         if why:
                             self._repeated[key] = why
                 self._progress.done += len(methods)
@@ -396,27 +391,6 @@ class Worker:
         finally:
             bound.free()
         return True
-
-    def _why_not(self, cell: Cell, method: Method) -> str:
-        """Why a method is not called; empty when it is."""
-        key = (cell.collective, method)
-        answered = self._answered(cell, method).get("component")
-        if answered and (wanted := self._plan.component_of(method)) not in ("", answered):
-            return f"not answered by {wanted}: on this communicator {answered} answers {cell.collective}"
-        faults = (each for each in self._faulty if (each.collective, each.method) == key and each.excluded)
-        unsafe = next(faults, None)
-        return (
-            f"unsafe: {unsafe.case}: {unsafe.effect}" if unsafe else self._refused.get(point_key(cell, method)[:-1], "")
-        )
-
-    def _answered(self, cell: Cell, method: Method) -> dict[str, str]:
-        """The component that answers a method's calls, where that is known."""
-        if method.provider != LIBRARY:
-            return {}
-        # An algorithm that is forced is tuned's own, which is asked first then.
-        wanted = self._plan.component_of(method)
-        who = self._selection.who(cell.collective, cell.comm_size, cell.ppn, wanted)
-        return {"component": TUNED if method.library_id and who else who} if who else {}
 
 
 if __name__ == "__main__":

@@ -235,28 +235,18 @@ class DecisionFunction:
         return rules
 
     def regions(self) -> pd.DataFrame:
-        """Give the rectangles of the leaves that can be reached, as `rectangles`, one row each.
-
-        Raises
-        ------
-        DecisionError
-            When other attributes than the two sizes are tested: leaves are no rectangles then.
-        """
-        return pd.DataFrame(self.rectangles())
-
-    def rectangles(self) -> dict[str, npt.NDArray[Any]]:
         """Give the rectangles of the leaves that can be reached, without a loop over leaves.
 
         Returns
         -------
-        dict of arrays, one value a leaf
+        DataFrame, one row a leaf
             ``comm_low, comm_high, message_low, message_high`` (low exclusive, high inclusive, ±inf at
             the borders), ``method`` (index), ``depth``.
 
         Raises
         ------
         DecisionError
-            As for `regions`.
+            When other attributes than the two sizes are tested: leaves are no rectangles then.
         """
         other = [name for name in self.tree.attributes if name not in SIZES]
         if other:
@@ -276,7 +266,7 @@ class DecisionFunction:
             part["depth"] = np.full(kept.sum(), level.depth)
             for name, values in part.items():
                 columns.setdefault(name, []).append(values)
-        return {name: np.concatenate(parts) for name, parts in columns.items()}
+        return pd.DataFrame({name: np.concatenate(parts) for name, parts in columns.items()})
 
     def simplified(self) -> DecisionFunction:
         """Give an equivalent decision function of binary splits, the fewest leaves found.
