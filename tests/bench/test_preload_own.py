@@ -14,6 +14,7 @@ from dashboard.export import TARGETS, ExportError
 from dashboard.export.naming import said
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.export.targets.preload.own import CALLED
+from dashboard.export.writing import Order, write
 from dashboard.schedules import ALL, Call, schedule
 from tests.bench.preloading import LIBRARY, Bench
 from tests.cubes import cube_of
@@ -175,8 +176,10 @@ def test_only_the_target_s_own_methods_include_those_that_it_runs() -> None:
 
 
 def test_which_processes_have_schedules_stands_at_the_head() -> None:
-    text = to_preload(DECISIONS[2], cubes=cubes(DECISIONS))
-    assert "'rabenseifner' runs over the library, on 2, 4, 6 processes" in " ".join(text.replace(" * ", " ").split())
+    told = "'rabenseifner' runs over the library, on 2, 4, 6 processes; on others the library decides there."
+    written = write(Order("preload", (DECISIONS[2],), cubes(DECISIONS)))
+    assert told in " ".join(written.text.replace(" * ", " ").split())
+    assert written.parts[0].notes == (told,)
 
 
 def _served() -> Iterator[tuple[str, DecisionFunction]]:

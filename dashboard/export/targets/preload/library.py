@@ -31,7 +31,7 @@ from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.openmpi.plan import choice_in, refused
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
-from dashboard.export.targets.preload.own import on_processes, own_units, prepared
+from dashboard.export.targets.preload.own import notes, on_processes, own_units, prepared
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 from dashboard.schedules.units import Units
 from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, fan_out_variable, series
@@ -187,5 +187,6 @@ TARGET = Target(
     use=usage.PRELOAD,
     own_methods=True,
     runs_own=on_processes,
+    notes=notes,
     names=algorithm_names,
 )

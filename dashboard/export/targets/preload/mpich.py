@@ -17,7 +17,7 @@ from dashboard.export.rules.mpich_parameters import DEVICE, INTRA, PIPELINED, RA
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
-from dashboard.export.targets.preload.own import on_processes, own_units, prepared
+from dashboard.export.targets.preload.own import notes, on_processes, own_units, prepared
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 
 _START = "mpiexec -genv LD_PRELOAD $PWD/libcolltune.so"
@@ -121,5 +121,6 @@ TARGET = Target(
     use=usage.PRELOAD_MPICH,
     own_methods=True,
     runs_own=on_processes,
+    notes=notes,
     names=lambda collective, _: tuple(ALGORITHMS.get(collective, ())),
 )

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -97,6 +99,7 @@ def _decided(decision: DecisionFunction, place: int, cube: xr.Dataset | None) ->
     return [int(size) for size, row in zip(comm_sizes, decided, strict=True) if size > 1 and (row == place).any()]
 
 
+@lru_cache(maxsize=64)
 def units_on(method: Method, collective: str, processes: int) -> Units:
     """Write the programs of an own method on one number of processes.
 
@@ -132,14 +135,19 @@ def on_processes(method: Method) -> Method:
     return replace(method, parameters={"processes": processes, **method.parameters})
 
 
+def notes(decision: DecisionFunction, asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """As `prepared`, of what a file may be asked for (`dashboard.export.target.Target`)."""
+    return prepared(decision, own_units(decision, (asked["cubes"] or {}).get(decision.collective)))
+
+
 def prepared(decision: DecisionFunction, own: Mapping[int, Sequence[Units]]) -> tuple[str, ...]:
     """On how many processes own methods run: on all others the library decides."""
-    notes = []
-    for place, units in own.items():
-        sizes = ", ".join(str(each.processes) for each in units) or "no measured number of"
-        label = decision.methods[place].label
-        notes.append(f"{label!r} runs over the library, on {sizes} processes; on others the library decides there.")
-    return tuple(notes)
+    sizes = {place: ", ".join(str(each.processes) for each in units) for place, units in own.items()}
+    return tuple(
+        f"{decision.methods[place].label!r} runs over the library, on {known or 'no measured number of'} processes; on "
+        "others the library decides there."
+        for place, known in sizes.items()
+    )
 
 
 class Programs:
