@@ -9,6 +9,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.function.cutting import within_measured
 from dashboard.export.target import ExportError
 from dashboard.export.targets.forced import as_forced, to_mpirun
+from dashboard.export.writing import Order, write
 from tests.cubes import cube_of, named
 
 OPEN_MPI = {"library": "Open MPI"}
@@ -87,11 +88,14 @@ def test_several_methods_become_the_best_single_one_that_the_library_has() -> No
     assert "bcast: linear, the best single one of the 2 measured that it has; penalty mean 100 %, max 100 %" in options
     assert "--mca coll_tuned_bcast_algorithm 1" in options
     # MPICH has no linear broadcast.
-    assert "bcast: binomial, the best single one of the 1 measured" in section(text, "MPICH")
+    assert "bcast: binomial, the only measured one that it has" in section(text, "MPICH")
     costs = {"": "linear", "Open MPI 5.0": "linear", "MPICH": "binomial", "Intel MPI": "the library's own decision"}
     for library, forced in costs.items():
-        taken = as_forced(tree().changed(provenance={"library": library}), cube)
-        assert [method.label for method in taken.methods] == [forced]
+        decision = tree().changed(provenance={"library": library})
+        assert [method.label for method in as_forced(decision, cube).methods] == [forced]
+    # Beside the file only the library that was measured is told.
+    (part,) = write(Order("mpirun", (tree().changed(provenance={"library": "MPICH"}),), {"bcast": cube})).parts
+    assert part.notes == ("MPICH: binomial, the only measured one that it has; penalty mean 150 %, max 300 %.",)
 
 
 @pytest.mark.parametrize("library", ["Open MPI", "OMPI"])
@@ -165,7 +169,7 @@ def test_what_is_unsafe_in_a_library_is_not_its_best_single_method() -> None:
     cube = named(cube_of([[[1.0]], [[2.0]]], [4], [10], collective="allgather"), names)
     sparbit = leaf("allgather", Method("sparbit", "sparbit"))
     text = section(to_mpirun(sparbit, cubes={"allgather": cube}), "Open MPI 5.0")
-    assert "allgather: bruck, the best single one of the 1 measured" in text
+    assert "allgather: bruck, the only measured one" in text
     assert "--mca coll_tuned_allgather_algorithm 2" in text
 
 

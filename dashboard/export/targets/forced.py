@@ -119,10 +119,23 @@ def as_forced(
     Of several libraries it is that of the one that was measured or, where none of them was, of that which it costs
     least in. Parameters are those of `to_mpirun`, for this collective.
     """
-    measured = [each for each in _LIBRARIES if measured_with(decision.provenance, each.title.split()[0].lower())]
-    singles = [_single(each, decision, cube, weights, version)[0] for each in measured or _LIBRARIES]
+    singles = [_single(each, decision, cube, weights, version)[0] for each in _measured(decision)]
     costs = {each.method: each.cost.order for each in singles if each is not None and each.cost is not None}
     return _always(decision, min(costs, key=costs.__getitem__, default=OWN_DECISION))
+
+
+def _measured(decision: DecisionFunction) -> Sequence[_Library]:
+    """The library that was measured; all where none of them was."""
+    return [
+        each for each in _LIBRARIES if measured_with(decision.provenance, each.title.split()[0].lower())
+    ] or _LIBRARIES
+
+
+def _notes(decision: DecisionFunction, asked: Mapping[str, Any]) -> list[str]:
+    """Which method is forced for one collective, and what it costs."""
+    cube, weights = ((asked[name] or {}).get(decision.collective) for name in ("cubes", "weights"))
+    said = {each.title: _forced(each, decision, cube, weights, asked["version"])[0] for each in _measured(decision)}
+    return [f"{title}: {text}" for title, text in said.items()]
 
 
 def _section(
@@ -132,22 +145,28 @@ def _section(
     notes: list[str] = []
     settings: dict[str, str] = {}
     for decision in parts:
-        name = decision.collective
-        cube = (cubes or {}).get(name)
-        single, why = _single(library, decision, cube, (weights or {}).get(name), version)
-        if single is None:
-            notes.append(f"{name}: left to the library: {why}.")
-            continue
-        settings |= single.options
-        said = f"{name}: {comment_text(single.method.label)}" + ("" if single.options else ", its own decision")
-        why += ", right only for operations that commute" if library.fault(decision, single.options, version) else ""
-        notes.append(f"{said}{why}{'' if single.cost is None else f'; penalty {figures(single.cost)}'}.")
+        cube, weighed = ((known or {}).get(decision.collective) for known in (cubes, weights))
+        note, options = _forced(library, decision, cube, weighed, version)
+        notes.append(f"{decision.collective}: {note}")
+        settings |= options
     title = f"{library.title} {version}" if library is OPEN_MPI else library.title
     head = hashed([f"{title}:", *(f"  {note}" for note in notes)])
     if not settings:
         return head, False
-    options = [library.option(key, value) for key, value in {**library.always, **settings}.items()]
-    return [*head, " \\\n    ".join(["mpirun -n P", *options, "PROGRAM"])], True
+    forced = [library.option(key, value) for key, value in {**library.always, **settings}.items()]
+    return [*head, " \\\n    ".join(["mpirun -n P", *forced, "PROGRAM"])], True
+
+
+def _forced(
+    library: _Library, decision: DecisionFunction, cube: xr.Dataset | None, weights: Any, version: str
+) -> tuple[str, dict[str, str]]:
+    """What is said of the method of one collective, and the settings that force it."""
+    single, why = _single(library, decision, cube, weights, version)
+    if single is None:
+        return f"left to the library: {why}.", {}
+    said = f"{comment_text(single.method.label)}" + ("" if single.options else ", its own decision")
+    why += ", right only for operations that commute" if library.fault(decision, single.options, version) else ""
+    return f"{said}{why}{'' if single.cost is None else f'; penalty {figures(single.cost)}'}.", single.options
 
 
 def _single(
@@ -174,8 +193,8 @@ def _single(
     if not costs:
         return None, "it has none of the measured methods"
     best = min(costs, key=lambda method: costs[method].order)
-    single = _Single(best, offered[best] or {}, costs[best])
-    return single, f", the best single one of the {len(costs)} measured that it has"
+    which = f"best single one of the {len(costs)} measured" if len(costs) > 1 else "only measured one"
+    return _Single(best, offered[best] or {}, costs[best]), f", the {which} that it has"
 
 
 def _several(decision: DecisionFunction) -> list[str]:
@@ -260,4 +279,5 @@ TARGET = Target(
     use=usage.MPIRUN,
     names=algorithm_names,
     comes_to=as_forced,
+    notes=_notes,
 )
