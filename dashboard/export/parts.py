@@ -1,5 +1,6 @@
 """What decision functions are made of for targets that know only sizes, and at most processes per node."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from dashboard.decisions import DecisionFunction
@@ -12,7 +13,7 @@ def per_collective(decisions: Decisions) -> list[DecisionFunction]:
     Raises
     ------
     ExportError
-        There is none, or one tests the collective but does not name those it knows.
+        There is none, or one tests the collective but does not name those it knows, or two are of one collective.
     """
     parts: list[DecisionFunction] = []
     for decision in decisions if isinstance(decisions, Sequence) else [decisions]:
@@ -22,6 +23,9 @@ def per_collective(decisions: Decisions) -> list[DecisionFunction]:
         parts += [decision.restricted(collective=name) for name in names] if names else [decision]
     if not parts:
         raise ExportError("there is no decision function to export")
+    collective, count = Counter(part.collective for part in parts).most_common(1)[0]
+    if count > 1:
+        raise ExportError(f"{count} decision functions for {collective}; one file can hold one")
     return parts
 
 

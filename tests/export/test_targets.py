@@ -28,6 +28,12 @@ def test_targets_write_text(name: str, decision: DecisionFunction) -> None:
     assert TARGETS[name].write([decision], {"date": "2026-11-20"}).endswith("\n")
 
 
+@pytest.mark.parametrize("name", sorted(set(TARGETS) - {"json"}))
+def test_two_decisions_of_one_collective_are_refused(name: str, decision: DecisionFunction) -> None:
+    with pytest.raises(ExportError, match=f"2 decision functions for {decision.collective}; one file can hold one"):
+        TARGETS[name].write([decision, decision], {})
+
+
 def test_target_c_is_to_c(decision: DecisionFunction) -> None:
     facts = {"date": "2026-11-20"}
     assert TARGETS["c"].write([decision], facts) == to_c(decision, provenance=facts)

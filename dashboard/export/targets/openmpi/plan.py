@@ -81,8 +81,6 @@ def plans(
             raise ExportError(
                 f"Open MPI takes no rules for {decision.collective}; it does for {', '.join(sorted(COMPARED))}"
             )
-        if any(decision.collective == plan.source.collective for plan in collective_plans):
-            raise ExportError(f"two decision functions for {decision.collective}; one file can hold one")
         name = decision.collective
         cube = (cubes or {}).get(name)
         flat = None if cube is None else select_ppn(cube, known_ppn(decision))[0]
