@@ -12,6 +12,7 @@ from dashboard.plots.coverage import (
     draw_spread,
     measured_share,
     methods_measured,
+    rounded_down,
     spread_by_size,
     spread_table,
     thinned,
@@ -24,6 +25,12 @@ def cube() -> xr.Dataset:
     time = np.full((2, 2, 4), 1e-3)
     time[0, 0, 3] = time[1, 1, :] = np.nan
     return cube_of(time, [2, 4], [1, 2, 4, 8])
+
+
+def test_nearly_all_is_not_all() -> None:
+    assert rounded_down(np.array([99.97, 100, 100 * 0.29, 0])).tolist() == [99.9, 100, 29, 0]
+    share = xr.DataArray([[99.7]], {"method": ["ring"], "comm_size": [4]}, ("method", "comm_size"))
+    assert draw_share(share).data["measured"].tolist() == ["99.7 % of the message sizes"]
 
 
 def test_the_share_is_over_message_sizes(cube: xr.Dataset) -> None:

@@ -184,7 +184,8 @@ class Overview(Viewer):
     def _coverage(self) -> list[Any]:
         if self.summary is None:
             return [_text(NOTHING)]
-        figures = self.summary.coverage.round(1).rename(columns={"share": "share [%]"})
+        figures = self.summary.coverage.rename(columns={"share": "share [%]"})
+        figures["share [%]"] = coverage.rounded_down(figures["share [%]"])
         figures = figures.loc[:, (figures != "").any()]
         views = self.summary.views[self.collective]
         return [
