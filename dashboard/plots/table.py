@@ -1,11 +1,14 @@
 """Maps as a table: what they show, for those who read rather than look."""
 
+from collections.abc import Hashable, Mapping
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dashboard.domain.arrays import BoolArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.legend import table
 
@@ -19,7 +22,7 @@ ORDERS = {
 HELP = "Words that the best or the chosen method contains, such as binomial; commas between them: all must hold."
 
 
-def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
+def decision_table(dmap: xr.Dataset, penalties: xr.Dataset, estimated: BoolArray | None = None) -> pd.DataFrame:
     """Write every cell of the maps as a row.
 
     Parameters
@@ -28,13 +31,15 @@ def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
         As `dashboard.decisions.decision_map` gives it.
     penalties
         As `dashboard.decisions.judged.penalty` gives it.
+    estimated
+        Cells of the map whose best time was not measured; None: none.
 
     Returns
     -------
     DataFrame
         ``processes``, ``message size [B]``, ``best``, ``best time [µs]``, ``chosen``, ``chosen time [µs]``,
         ``penalty [%]``, ``methods measured``, ``chosen measured`` (whether the chosen time is, or what the method
-        counts); empty text or NaN where there is nothing.
+        counts), ``best measured``; empty text or NaN where there is nothing.
     """
     labels = np.array([*map(str, dmap["method"].values), ""], dtype=object)
     comm, message = dmap["comm_size"].values, dmap["message_size"].values
@@ -49,6 +54,7 @@ def decision_table(dmap: xr.Dataset, penalties: xr.Dataset) -> pd.DataFrame:
             "penalty [%]": penalties["penalty"].values.ravel(),
             "methods measured": dmap["measured"].values.ravel(),
             "chosen measured": ~(penalties["unmeasured"].values.ravel() | (penalties["best"].values.ravel() < 0)),
+            "best measured": (dmap["best"].values.ravel() >= 0) & (estimated is None or ~estimated.ravel()),
         }
     )
 
@@ -87,18 +93,21 @@ def table_page(frame: pd.DataFrame, first: int, end: int) -> str:
     heads += [("chosen", False), ("chosen time", True), ("penalty", True), ("methods measured", True)]
     rows = [
         [
-            f"{processes:,}",
-            format_bytes(size),
-            escape(best) or "not measured",
-            format_time(best_time / 1e6),
-            escape(chosen),
-            format_time(chosen_time / 1e6) if known or np.isnan(chosen_time) else f"≈ {format_time(chosen_time / 1e6)}",
-            format_percent(penalty),
-            f"{measured:,}",
+            f"{row['processes']:,}",
+            format_bytes(row["message size [B]"]),
+            escape(row["best"]) or "not measured",
+            _time(row, "best"),
+            escape(row["chosen"]),
+            _time(row, "chosen"),
+            format_percent(row["penalty [%]"]),
+            f"{row['methods measured']:,}",
         ]
-        for processes, size, best, best_time, chosen, chosen_time, penalty, measured, known in frame.iloc[
-            first:end
-        ].itertuples(index=False)
+        for row in frame.iloc[first:end].to_dict("records")
     ]
     caption = f"Cells {first + 1:,} to {min(end, len(frame)):,} of {len(frame):,}"
     return table(caption, heads, rows)
+
+
+def _time(row: Mapping[Hashable, Any], which: str) -> str:
+    text = format_time(row[f"{which} time [µs]"] / 1e6)
+    return text if row[f"{which} measured"] or np.isnan(row[f"{which} time [µs]"]) else f"≈ {text}"

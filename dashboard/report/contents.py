@@ -160,7 +160,7 @@ def _map_text(view: View, figures: Scene, penalties: xr.Dataset) -> str:
     keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(penalties))
     blocks.append(f'<div class="beside">{"".join(keys)}</div>')
     if dmap["best"].size <= MOST_ROWS:
-        table = decision_table(dmap, penalties)
+        table = decision_table(dmap, penalties, view.needed().estimated)
         blocks.append(_download(table.to_csv(index=False), f"{view.collective}_decisions.csv", "text/csv", "All cells"))
     return "".join(blocks)
 

@@ -1,5 +1,6 @@
 """Ties, outliers, missing cells and workload on the page *Decisions*."""
 
+import asyncio
 from collections.abc import Iterator
 
 import numpy as np
@@ -72,6 +73,11 @@ def test_interpolated_cells_are_dotted_and_said(page: DecisionsPage, state: Stat
     assert "Missing times are interpolated" in page.message.object
     (plot,) = page.maps.live._plots["exact estimates"]
     assert len(next(iter(plot.handles["source"].data.values()))) == 1
+    page.tabs.active = 2
+    assert page.table.view.object.count("≈") == 1
+    csv = asyncio.run(page.table.downloads["csv"].callback()).read().decode()
+    assert csv.splitlines()[0].endswith(",chosen measured,best measured")
+    assert sum(line.endswith(",False") for line in csv.splitlines()) == 1
 
 
 @pytest.mark.slow

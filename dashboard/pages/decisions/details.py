@@ -192,10 +192,12 @@ class Table(Made):
 
     def _make(self) -> pd.DataFrame:
         """Rows on show."""
-        dmap, penalties = self._state.view.decision_map(), self._state.view.penalty()
+        view = self._state.view
+        dmap, penalties = view.decision_map(), view.penalty()
         if dmap is None or penalties is None:
             return pd.DataFrame()
-        return matching(ordered(decision_table(dmap, penalties), self.order.value), self.filter.value or "")
+        table = decision_table(dmap, penalties, view.needed().estimated)
+        return matching(ordered(table, self.order.value), self.filter.value or "")
 
     def _show(self, frame: pd.DataFrame) -> None:
         self._frame = frame
