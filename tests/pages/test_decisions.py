@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import holoviews as hv
 import numpy as np
 import pytest
 import xarray as xr
@@ -254,48 +253,6 @@ def test_figures_are_under_the_pointer_on_every_map_and_follow(drawn: Drawn, sta
     assert all(each.data["chosen"].tolist() == each.data["best"].tolist() for each in cells)
 
 
-def test_the_source_is_what_the_command_exports(page: DecisionsPage, state: State) -> None:
-    page.tabs.active = 1
-    text = page.source.holder.value
-    assert "int colltune_bcast(int comm_size, long long message_size)" in text
-    assert page.source.download.filename == "colltune_bcast.c"
-    assert page.source.download.callback().read().decode() == text
-    assert "colltune_bcast" in page.source.view.object
-    state.max_depth = 1
-    assert page.source.holder.value != text
-
-
-def test_sweeps_are_drawn_and_their_mark_follows(page: DecisionsPage, state: State) -> None:
-    page.sweeps.__panel__().get_root(Document())
-    live = page.sweeps.live
-
-    def mark(column: str) -> float:
-        (plot,) = live._plots["depth mark"]
-        return float(plot.handles["source"].data[column][0])
-
-    assert mark("max_depth") == 3
-    assert mark("penalty_mean") == pytest.approx(10.76, abs=0.005)
-    chart = page.sweeps.panes["depth"].object
-    state.max_depth = 4
-    assert mark("max_depth") == 4
-    assert mark("penalty_mean") == pytest.approx(5.30, abs=0.005)
-    assert page.sweeps.panes["depth"].object is chart
-    assert "depth 4" in page.sweeps.titles["threshold depth"].object
-
-
-def test_sweeps_over_many_cells_wait_to_be_asked_for() -> None:
-    page = DecisionsPage(show(synthetic_cube(257, 256, 2, seed=1)))
-    assert page.sweeps.button.visible
-    assert "65,792 cells" in page.sweeps.note.object
-    assert page.sweeps.panes["depth"].object is None
-
-
-def test_only_the_open_tab_is_worked_for(results: Results) -> None:
-    page = DecisionsPage(state_over(results))
-    assert page.source.holder.value == ""
-    assert page.table.view.object == ""
-
-
 def test_without_results_the_page_says_what_to_do() -> None:
     page = DecisionsPage(State())
     assert not page.body.visible
@@ -361,31 +318,6 @@ def test_more_cells_than_pixels_are_said_to_be_too_many() -> None:
     page = DecisionsPage(show(cube))
     assert "2 × 1,100 cells" in page.message.object
     assert page.body.visible
-
-
-def test_sweeps_are_over_the_chosen_tree_s_own_parameter(page: DecisionsPage, state: State) -> None:
-    state.family = "exact"
-    assert page.sweeps.panes["depth"].object is None
-    assert not page.sweeps.button.visible
-    assert "no size to choose" in page.sweeps.note.object
-    state.choose(Choice.of("intervals"))
-    assert page.sweeps.button.visible
-    page.sweeps.button.clicks += 1
-    assert page.sweeps.own.visible
-    heads = [re.sub("<[^>]*>", "", chart[0].object) for chart in page.sweeps.own]
-    assert heads == ["Penalty of Intervals over most intervals", "Leaves of Intervals over most intervals"]
-    chart = page.sweeps.own[0][1].object
-    drawn = next(each for each in chart if isinstance(each, hv.Scatter))
-    limit, penalty = drawn.dimension_values("x"), drawn.dimension_values("penalty_mean")
-    assert list(limit) == list(range(1, limit.size + 1))
-    assert (np.diff(penalty) <= 1e-9).all()
-    assert penalty[0] == pytest.approx(
-        state.view.statistics(Choice.of("intervals", {"max_intervals": 1}))["penalty"]["mean"]
-    )
-    state.family = "quadtree"
-    assert not page.sweeps.own.visible
-    assert page.sweeps.panes["depth"].object is not None
-    assert not page.sweeps.note.visible
 
 
 def test_leaf_and_region_are_marked_together_by_a_pin_and_by_a_click(
