@@ -142,4 +142,5 @@ def test_what_larger_trees_cost_held_out_is_no_figure_of_a_small_one() -> None:
     assert recommend(front).row == 0
     front.table.loc[0, "held_out_leaves"] = 8.5
     assert recommend(front).row == 2
+    assert recommend(front).reason.endswith("2.0 % held-out mean penalty; no tree that was tried is better")
     assert falls_below(front)["least"].isna().tolist() == [True, False]

@@ -156,7 +156,7 @@ def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray
             said.append(f"the next better tree needs {leaves[following]} ({_digits(values[following])} %)")
     else:
         said.append("no tree that was tried is better")
-    unknown = int((values < values[best]).sum())
+    unknown = int(((values < values[best]) & (table["cells"] < table["cells"].max())).sum())
     if unknown:
         said.append(f"of lower penalty, but choosing methods that the results do not have: {unknown}")
     return "; ".join(said)
