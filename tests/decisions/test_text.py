@@ -49,4 +49,5 @@ def test_of_values_with_names_those_that_are_left_are_told() -> None:
     names = {"library": ("Open MPI", "MPICH", "Intel MPI")}
     assert region({"library": (-math.inf, 1.0)}, names) == "library is Open MPI or MPICH"
     assert region({"library": (1.0, math.inf)}, names) == "library is Intel MPI"
-    assert region({"library": (0.0, 1.0)}, names) == "library is MPICH or Intel MPI, library is Open MPI or MPICH"
+    assert region({"library": (0.0, 1.0)}, names) == "library is MPICH"
+    assert region({"collective": (-1.0, 0.0)}, {"collective": ("bcast", "reduce")}) == "collective is bcast"

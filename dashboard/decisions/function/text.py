@@ -85,17 +85,16 @@ def region(bounds: Mapping[str, tuple[float, float]], categories: Mapping[str, S
     parts = []
     for name in sorted(bounds, key=lambda name: order.index(name) if name in order else -1):
         names, (low, high) = (categories or {}).get(name, ()), bounds[name]
-        if names or name in _YES_NO:
-            # A yes/no attribute is bound on both sides by itself; what was tested is between no and yes.
-            cuts = [cut if names or 0 <= cut < 1 else np.inf for cut in (low, high)]
-        elif np.isfinite([low, high]).all():
+        if names:
+            left = " or ".join(text for code, text in enumerate(names) if low < code <= high)
+            parts.append(f"{name} is {left or 'none'}")
+        elif name not in _YES_NO and np.isfinite([low, high]).all():
             parts.append(f"{_size(name, low)} < {condition(name, high, above=False)}")
-            continue
         else:
-            cuts = [low, high]
-        sides = zip(cuts, (True, False), strict=True)
-        parts += [condition(name, cut, above=above, names=names) for cut, above in sides if np.isfinite(cut)]
-    return ", ".join(dict.fromkeys(parts)) or "always"
+            # A yes/no attribute is bound on both sides by itself; what was tested is between no and yes.
+            cuts = [cut for cut in (low, high) if np.isfinite(cut) and (name not in _YES_NO or 0 <= cut < 1)]
+            parts += [condition(name, cut, above=cut == low) for cut in cuts]
+    return ", ".join(parts) or "always"
 
 
 def _size(name: str, cut: float) -> str:
