@@ -241,10 +241,14 @@ class TestRepetitions:
         assert result.floor is not None
         assert result.floor[:4] == pytest.approx(result.figures[:4])
 
-    def test_halves_are_the_same_each_time(self) -> None:
-        problem = Problem.of(with_samples(synthetic_cube(2, 2, 3, 0), 12, 0.5))
-        for make in folds_of(problem, "repetitions", 8)[0]:
-            assert np.array_equal(make().learn.slices[0].times(), make().learn.slices[0].times())
+    def test_halves_differ_and_are_the_same_each_time(self) -> None:
+        cube = with_samples(synthetic_cube(2, 2, 3, 0), 12, 0.5)
+        made, _ = folds_of(Problem.of(cube), "repetitions", 8)
+        halves = [make().learn.slices[0].times().tolist() for make in made]
+        assert halves == [make().learn.slices[0].times().tolist() for make in made]
+        assert len({str(times) for times in halves}) == 8
+        assert [make().name for make in made[:2]] == ["decided on odd repetitions", "decided on even repetitions"]
+        assert np.allclose(halves[1], np.median(cube["sample"].values[..., 1::2], axis=-1))
 
     def test_lazy_samples_give_the_same(self) -> None:
         cube = with_samples(synthetic_cube(4, 5, 3, 0), 6, 0.5)

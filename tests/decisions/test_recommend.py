@@ -118,7 +118,7 @@ def test_what_is_recommended_is_good_enough_and_nothing_smaller_is(points: list[
 
 
 def test_where_each_family_falls_below_the_limits() -> None:
-    table = falls_below(frontier_of([*POINTS, ("optimal", 99, 0.9)])).set_index("family")
+    table = falls_below(frontier_of([*POINTS, ("optimal", 99, 0.9), ("c45", 50, 1.0)])).set_index("family")
     assert table.loc["optimal", ["below_5", "below_1", "least", "least_leaves"]].tolist() == [8, 99, 0.9, 99]
     assert table.loc["c45", "below_5"] == 41
     assert table["below_1"].isna().tolist() == [True, True, False]

@@ -11,7 +11,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZ
 from dashboard.decisions.judged.gain import default_times
 from dashboard.decisions.measured.doubles import DOUBLE_OF
 from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map
-from dashboard.decisions.measured.problem import Problem, places_of
+from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.samples import need_samples, of_repetitions
 from dashboard.decisions.measured.slice import Slice
 from dashboard.decisions.surfaces.counted import Window
@@ -115,7 +115,7 @@ def folds_of(problem: Problem, scheme: str, folds: int) -> tuple[list[Callable[[
 def with_cubes(
     problem: Problem, cubes: Sequence[xr.Dataset], weights: Sequence[FloatArray | None] | None = None
 ) -> Problem:
-    """The same problem over other measurements, one cube for each slice; labels are found anew.
+    """The same problem over other measurements of its methods, one cube for each slice; labels are found anew.
 
     Parameters
     ----------
@@ -124,14 +124,7 @@ def with_cubes(
     """
     old = [part.weights for part in problem.slices]
     slices = tuple(
-        replace(
-            part,
-            cube=cube,
-            dmap=decision_map(cube),
-            methods=places_of(cube, problem.methods),
-            weights=each,
-            window=None,
-        )
+        replace(part, cube=cube, dmap=decision_map(cube), weights=each, window=None)
         for part, cube, each in zip(problem.slices, cubes, weights or old, strict=True)
     )
     return replace(problem, slices=slices)
