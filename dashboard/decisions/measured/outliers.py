@@ -152,9 +152,8 @@ def without_outliers(cube: xr.Dataset, outliers: pd.DataFrame) -> xr.Dataset:
         result = result.assign(sample=result["sample"].where(xr.DataArray(mask, dims=dims)))
     for name, values in fresh.items():
         result = result.assign({name: (dims, values, cube[name].attrs)})
-    remark = (
-        f"{_counted(int(single.sum()), 'repetition')} and {_counted(int((~single).sum()), 'cell')} left out as outliers"
-    )
+    counts = format_count(single.sum(), "repetition"), format_count((~single).sum(), "cell")
+    remark = f"{' and '.join(counts)} left out as outliers"
     before = cube.attrs.get("left_out")
     digest = {"digest": f"{cube.attrs['digest']}-{len(outliers)}"} if "digest" in cube.attrs else {}
     return result.assign_attrs(left_out=f"{before}; {remark}" if before else remark, **digest)
@@ -202,10 +201,6 @@ def _places(cube: xr.Dataset, outliers: pd.DataFrame, dims: Sequence[str]) -> In
             raise DecisionError(f"an outlier is of {name} {stranger}, which these results do not have")
         columns.append(place)
     return np.array(columns, dtype=np.int64)
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _beyond(
