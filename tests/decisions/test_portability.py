@@ -32,7 +32,7 @@ def test_the_four_penalties_are_those_of_each_decision_on_each_campaign(cubes: t
 def test_a_machine_of_the_same_ranking_costs_nothing(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     slower = cubes[0].assign(time=3 * cubes[0]["time"])
     result = portability(Problem.of(cubes[0]), Problem.of(slower), grown)
-    assert result.table["mean"].tolist() == [0, 0, 0, 0]
+    assert (result.table["mean"].tolist(), result.among) == ([0, 0, 0, 0], "")
     ratios = time_ratios(cubes[0], slower)
     assert np.allclose(ratios[["low", "median", "high"]], 3)
     assert ratios["cells"].tolist() == [54] * 5
@@ -41,11 +41,13 @@ def test_a_machine_of_the_same_ranking_costs_nothing(cubes: tuple[xr.Dataset, xr
 def test_only_methods_of_both_are_decided_between(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     second = cubes[1].isel(method=[3, 1])
     result = portability(Problem.of(cubes[0]), Problem.of(second), grown)
+    assert result.among == "among the 2 methods that both have"
     names = {method.label for method in result.problems[0].methods}
     assert names == set(map(str, second["method"].values))
     assert result.problems[0].provenance == Problem.of(cubes[0]).provenance
     assert result.table["unmeasured"].tolist() == [0, 0, 0, 0]
     result = portability(Problem.of(cubes[0]), Problem.of(second), grown, common=False)
+    assert not result.among
     assert result.table.loc[1, "unmeasured"] > 0
     # Both means are over the same cells.
     ported, own = (penalty(second, each)["penalty"].values for each in result.decisions)

@@ -258,7 +258,7 @@ def judge(measured: Improvement, decision: DecisionFunction, *, corrected: bool 
 
 def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -> IntArray:
     """The leaf that decides each cell, as place in the tree, -1 where nothing was measured; arguments as of `judge`."""
-    if "ppn" in decision.needs and measured.ppn is not None:
+    if measured.ppn is not None:
         given = {"ppn": measured.ppn, **given}
     comm, message = np.meshgrid(measured.cells[COMM_SIZE].values, measured.cells[MESSAGE_SIZE].values, indexing="ij")
     there = np.isfinite(measured.cells["improvement"].values)

@@ -47,14 +47,8 @@ class Portability:
     table: pd.DataFrame
     #: What `table` sums up, by the campaigns ``(made, judged)``.
     penalties: Mapping[tuple[str, str], Sequence[xr.Dataset]]
-    #: How many methods were left out that one campaign only has.
-    left_out: int = 0
-
-    @property
-    def among(self) -> str:
-        """Which methods all this is among, in words; empty where none was left out."""
-        both = format_count(len(self.problems[0].methods), "method")
-        return f"among the {both} that both have" if self.left_out else ""
+    #: Which methods all this is among, in words; empty where none was left out.
+    among: str
 
     def gap(self, made: str, judged: str) -> tuple[float, int]:
         """What the decision of one campaign costs on the other above that one's own: points, NaN where none is known.
@@ -92,7 +86,7 @@ def portability(
     """
     if first.collective != second.collective:
         raise DecisionError(f"A is {first.collective} and B {second.collective}; only one collective can be compared")
-    problems = (first, second)
+    problems, among = (first, second), ""
     if common:
         labels = common_methods(first, second)
         if not labels:
@@ -101,9 +95,8 @@ def portability(
                 "that either has (--all-methods; on the page Compare without Only methods that both have)"
             )
         problems = restricted(first, labels), restricted(second, labels)
-    left_out = sum(
-        len(every.methods) - len(kept.methods) for every, kept in zip((first, second), problems, strict=True)
-    )
+        if len(labels) < max(len(first.methods), len(second.methods)):
+            among = f"among the {format_count(len(labels), 'method')} that both have"
     decisions = grow(problems[0]), grow(problems[1])
     penalties = {
         (made, judged): problem.penalties(decision)
@@ -116,7 +109,7 @@ def portability(
         for (made, judged), tables in penalties.items()
         for total in [summarise_all(tables)]
     ]
-    return Portability(problems, decisions, pd.DataFrame(rows), penalties, left_out)
+    return Portability(problems, decisions, pd.DataFrame(rows), penalties, among)
 
 
 def common_methods(first: Problem, second: Problem) -> list[str]:
