@@ -13,7 +13,7 @@ from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.libraries.library import at
 from dashboard.benchmarks.safety.check import TIME_UP, Report, check, methods_of, order_of
 from dashboard.commands import launching as cli_launching
-from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.output import answer, say, show, working
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count, format_range
 from dashboard.export.known_faults import FAULTS, PROGRAMS
@@ -47,7 +47,7 @@ def _checked(args: argparse.Namespace) -> Report:
     order = order_of(library, methods_of(library, args.collective, args.algorithm), sizes)
     python = cli_launching.python_of(args, installation)
     known: dict[str, Any] = {"seconds": args.time_limit, "hangs": args.hangs, "python": python, "launcher": launcher}
-    with Working() as progress:
+    with working() as progress:
         return check(installation, order, progress=progress, **known)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.output import Working, show
+from dashboard.commands.output import show, working
 from dashboard.commands.prepared import preparation
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.statistics import statistics_of
@@ -26,7 +26,7 @@ def decide_time(args: argparse.Namespace) -> None:
     prepared = preparation(args)
     sizes = _sizes(args, prepared)
     rows: list[dict[str, Any]] = []
-    with Working() as progress:
+    with working() as progress:
         for place, (text, name, options) in enumerate(wanted):
             progress(place / len(wanted), text)
             decision = family(name).grow(prepared.learnt, **options)

@@ -8,7 +8,7 @@ from typing import Any
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.output import Working, show
+from dashboard.commands.output import show, working
 from dashboard.commands.prepared import preparation
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier, listed, time_to_decide
@@ -25,7 +25,7 @@ _TITLES = {"mean": "mean", "median": "median", "p95": "95 %", "max": "max"}
 def frontier(args: argparse.Namespace) -> None:
     """Show the frontier and the recommendation."""
     prepared = preparation(args)
-    with Working() as progress:
+    with working() as progress:
         tried = find(
             prepared.problem,
             families=args.families,

@@ -12,7 +12,7 @@ import xarray as xr
 
 from dashboard.commands.info_text import info_lines
 from dashboard.commands.load import HELD, file_report, hints_of, load
-from dashboard.commands.output import Loading, say, show
+from dashboard.commands.output import loading, say, show
 from dashboard.commands.text import records
 from dashboard.commands.usage import Usage
 from dashboard.decisions.measured.doubles import difference
@@ -34,7 +34,7 @@ def info(args: argparse.Namespace) -> None:
         files = _stored(results, files) if "stored" in results.attrs else files
         cubes = {name: coverage(node.to_dataset()) for name, node in results.children.items()}
     except LoadError as error:
-        with Loading() as progress:
+        with loading() as progress:
             files = scan(args.paths, args.format, progress=progress, **hints_of(args))
         if not any(file["error"] for file in files):
             say(f"note: {error}")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands.output import Loading, say
+from dashboard.commands.output import loading, say
 from dashboard.commands.usage import Usage
 from dashboard.domain.errors import meant
 from dashboard.session.reading import OPTIONS as READING
@@ -72,7 +72,7 @@ def load(args: argparse.Namespace, *, ppn_hints: bool = True) -> xr.DataTree:
     read = partial(open_results, args.paths, args.format, collectives=asked)
     ppn = getattr(args, "ppn", None)
     chosen = {"collective": next(iter(named), None), "ppn": None if ppn == "all" else ppn}
-    with Loading() as progress:
+    with loading() as progress:
         try:
             results = read(progress=progress, **hints)
         except MissingHintError as error:

@@ -6,9 +6,7 @@ import argparse
 import json
 import math
 import os
-import shutil
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +23,8 @@ _READ = (
     *("paths", "rules", "against", "results", "base", "weights", "tree_file", "rules_files"),
     *("parameters", "model_parameters"),
 )
-_PROGRESS_AFTER_S = 0.5
-_PROGRESS_EVERY_S = 0.1
+#: When progress is shown first, and how often, s.
+_PROGRESS_AFTER_S, _PROGRESS_EVERY_S = 0.5, 0.1
 
 
 def say(text: str) -> None:
@@ -125,43 +123,30 @@ def penalty(summary: PenaltySummary) -> dict[str, Any]:
     return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
 
 
-class _Line:
-    """One line on a terminal that says how far something is; quick work and files show nothing."""
+@contextmanager
+def working() -> Iterator[Callable[[float, str], None]]:
+    """Show on a terminal how far long work is; what it gives is a `dashboard.decisions.grown.family.Progress`."""
+    import threading
 
-    def __init__(self) -> None:
-        self._next = time.monotonic() + _PROGRESS_AFTER_S if sys.stderr.isatty() else math.inf
-        self._shown = 0
+    from tqdm import tqdm
 
-    def show(self, text: Callable[[], str]) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + _PROGRESS_EVERY_S
-        line = text()[: shutil.get_terminal_size().columns - 1]
-        print("\r" + line.ljust(self._shown), end="", file=sys.stderr, flush=True)
-        self._shown = len(line)
+    # No thread beside the work, and no lock between processes.
+    tqdm.monitor_interval = 0
+    tqdm.set_lock(threading.RLock())
+    when: dict[str, Any] = {"delay": _PROGRESS_AFTER_S, "mininterval": _PROGRESS_EVERY_S, "miniters": 0}
+    look = {"bar_format": "{percentage:3.0f} % |{bar:20}| {desc}", "leave": False}
+    # Files show nothing.
+    with tqdm(total=1.0, disable=None if sys.stderr else True, **when, **look) as bar:
 
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            print("\r" + " " * self._shown + "\r", end="", file=sys.stderr, flush=True)
+        def show(share: float, what: str) -> None:
+            bar.set_description_str(what, refresh=False)
+            bar.update(share - bar.n)
 
-
-class Loading(_Line):
-    """Shows how far a long load is."""
-
-    def __enter__(self) -> Callable[[str, int, int], None]:
-        return self._loaded
-
-    def _loaded(self, path: str, done: int, total: int) -> None:
-        share = f"{100 * done // total:3d} %" if total else ""
-        self.show(lambda: f"loading {Path(path).name} {share}")
+        yield show
 
 
-class Working(_Line):
-    """Shows how far a search is; what it gives is a `dashboard.decisions.grown.family.Progress`."""
-
-    def __enter__(self) -> Callable[[float, str], None]:
-        return self._done
-
-    def _done(self, share: float, what: str) -> None:
-        self.show(lambda: f"{100 * share:3.0f} % {what}")
+@contextmanager
+def loading() -> Iterator[Callable[[str, int, int], None]]:
+    """Show on a terminal how far a long load is."""
+    with working() as show:
+        yield lambda path, done, total: show(done / total if total else 0.0, f"loading {Path(path).name}")

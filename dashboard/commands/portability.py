@@ -7,7 +7,7 @@ from typing import Any
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import cubes_of, load, tells_ppn
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import say, show, working
 from dashboard.commands.prepared import preparation
 from dashboard.decisions.judged.portability import SIDES, campaign_facts, ppn_of_both, time_ratios
 from dashboard.domain.units import format_count, format_gap, format_ratio
@@ -22,7 +22,7 @@ def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
     first, second = _both(args)
     choice = Choice.of(args.tree, cli_trees.chosen(args))
-    with Working() as progress:
+    with working() as progress:
         judged = first.against(second, choice, common=not args.all_methods, progress=progress)
     cubes = [each.problem.single("a comparison of two campaigns").cube for each in (first, second)]
     result = {

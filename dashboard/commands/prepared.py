@@ -8,7 +8,7 @@ import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import cubes_of
-from dashboard.commands.output import Working, say
+from dashboard.commands.output import say, working
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction, select_ppn
 from dashboard.decisions.function.cutting import as_nearest_beyond, within_measured
@@ -170,7 +170,7 @@ def preparation(args: argparse.Namespace, results: xr.DataTree | None = None) ->
 def grown(prepared: Prepared, tree: str, options: Mapping[str, Any]) -> Decided:
     """Grow a tree; on a terminal a line says how far it is."""
     choice = Choice.of(tree, options)
-    with Working() as progress:
+    with working() as progress:
         decided = prepared.decided(choice, prepared.grow(choice, progress))
     say_undetermined_choices(decided.decision)
     return decided
@@ -180,7 +180,7 @@ def held_out(args: argparse.Namespace, decided: Decided) -> HeldOut | None:
     """The penalty where a decision was not made from, if it is asked for."""
     if args.held_out == held_out_words.NOTHING:
         return None
-    with Working() as progress:
+    with working() as progress:
         return decided.prepared.held_out(
             decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
         )

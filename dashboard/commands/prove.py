@@ -16,7 +16,7 @@ from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.commands import launching as cli_launching
 from dashboard.commands.options.libraries import WRITTEN_AS
-from dashboard.commands.output import Working, say, show, write
+from dashboard.commands.output import say, show, working, write
 from dashboard.commands.usage import Usage
 from loaders import disk
 
@@ -57,7 +57,7 @@ def _proven(args: argparse.Namespace) -> Proof:
         han=Path(args.han) if args.han else None,
         **({} if python is None else {"python": python}),
     )
-    with Working() as progress:
+    with working() as progress:
         return run(wish, progress)
 
 

@@ -7,7 +7,7 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.options.results import TARGET
-from dashboard.commands.output import Working, say, write
+from dashboard.commands.output import say, working, write
 from dashboard.commands.prepared import say_ppn, treatment_of
 from dashboard.commands.usage import Usage
 from dashboard.session.choice import Choice
@@ -36,7 +36,7 @@ def report(args: argparse.Namespace) -> None:
         target=args.to,
         models=bool(args.models),
     )
-    with Working() as progress:
+    with working() as progress:
         if pictures:
             content = to_story(state.view, contents.collectives, progress=progress)
         else:

@@ -9,7 +9,7 @@ import math
 import shutil
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.domain.held_out import BETWEEN, over, title
@@ -43,19 +43,16 @@ def one_line(text: object) -> str:
     return "".join(char if char.isprintable() else " " for char in str(text))
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Iterable[int] = ()) -> list[str]:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], right: Collection[int] = ()) -> list[str]:
     """Lines of a table with aligned columns, those in `right` to the right."""
-    cells = [list(head), *([_written(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
-    to_right = set(right)
-    lines = []
-    for row in cells:
-        padded = [
-            text.rjust(width) if column in to_right else text.ljust(width)
-            for column, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(padded).rstrip())
-    return lines
+    import tabulate
+
+    # Heads get no more room than cells, and cells keep what they are indented by.
+    tabulate.MIN_PADDING, tabulate.PRESERVE_WHITESPACE = 0, True
+    cells = [[_written(cell) for cell in row] for row in rows]
+    sides = ["right" if column in right else "left" for column in range(len(head))]
+    text = tabulate.tabulate(cells, list(head), tablefmt="plain", disable_numparse=True, colalign=sides)
+    return [line.rstrip() for line in text.split("\n")]
 
 
 def _written(cell: object) -> str:

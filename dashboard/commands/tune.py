@@ -20,7 +20,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.commands import launching
 from dashboard.commands.bench import submit as bench_submit
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import say, show, working
 from dashboard.commands.text import percent, table
 from dashboard.commands.usage import Usage
 from dashboard.domain.jobs import SLURM
@@ -51,7 +51,7 @@ def tune(args: argparse.Namespace) -> None:
     if args.dry_run:
         _preview(args, work)
         return
-    with Working() as progress:
+    with working() as progress:
         work = _telling(work, progress)
         checked = repeat(work) if args.again else None
         done = {} if args.again else do(work)

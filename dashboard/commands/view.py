@@ -7,7 +7,7 @@ import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import hints_of
-from dashboard.commands.output import Loading, Working, say, show
+from dashboard.commands.output import loading, say, show, working
 from dashboard.commands.usage import Usage
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.models.family import family_of
@@ -44,7 +44,7 @@ def view(args: argparse.Namespace) -> None:
         say("note: the address was made with other results than these")
     if refused := state.from_query(opening(query)):
         raise Usage(" ".join(refused))
-    with Working() as progress:
+    with working() as progress:
         state.view.job(state.choice())(progress)
     decided = state.view.decided(state.choice())
     if decided is None:
@@ -67,7 +67,7 @@ def _opened(args: argparse.Namespace) -> State:
     if getattr(args, "format", None):
         hints["format"] = args.format
     state = State()
-    with Loading() as progress:
+    with loading() as progress:
         state.show(register(open_results(start.paths, progress=progress, **hints)))
     if args.weights:
         # Known from now on: whether it weighs anything the address says.

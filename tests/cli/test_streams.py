@@ -27,13 +27,14 @@ class Terminal(io.StringIO):
 def test_a_long_load_shows_progress_on_a_terminal_only(
     colltune: Run, bcast_files: Sequence[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.commands.output._PROGRESS_AFTER_S", -1)
+    monkeypatch.setattr("dashboard.commands.output._PROGRESS_AFTER_S", 1e-9)
+    monkeypatch.setattr("dashboard.commands.output._PROGRESS_EVERY_S", 0)
     assert "loading" not in colltune("map", *bcast_files).err
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     assert colltune("map", *bcast_files).status == 0
     shown = terminal.getvalue().split("\r")
-    assert shown[1].rstrip() == f"loading {bcast_files[0].name} 100 %"
+    assert shown[1].rstrip() == f"100 % |{20 * '#'}| loading {bcast_files[0].name}"
     assert shown[-1].startswith("colltune: next: ")
     assert not shown[-2].strip()
 
@@ -153,13 +154,13 @@ def test_streams_may_be_closed(
 def test_a_search_shows_how_far_it_is_on_a_terminal(
     colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboard.commands.output._PROGRESS_AFTER_S", -1)
+    monkeypatch.setattr("dashboard.commands.output._PROGRESS_AFTER_S", 1e-9)
     monkeypatch.setattr("dashboard.commands.output._PROGRESS_EVERY_S", 0)
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     assert colltune("frontier", results, "-c", "reduce", "--family", "quadtree", "cart").status == 0
     shown = terminal.getvalue().split("\r")
-    assert any(re.match(r" *\d+ % CART, fold 2 of 10", text) for text in shown)
+    assert any(re.match(r" *\d+ % \|[# \d]{20}\| CART, fold 2 of 10", text) for text in shown)
     assert shown[-1].startswith("colltune: next: ")
     assert not shown[-2].strip()
 

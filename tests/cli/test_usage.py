@@ -99,8 +99,9 @@ def test_a_tuning_that_cannot_be_leaves_no_folder(colltune: Run, tmp_path: Path,
 def test_help_says_first_what_must_be_said(colltune: Run) -> None:
     said = colltune("export", "--help").out
     assert said.splitlines()[0] == "usage: colltune export [options] --to TARGET PATH [PATH ...]"
-    assert [line[:-1] for line in said.splitlines() if line.endswith(":") and line[0] != " "][-2:] == [
+    assert [line[:-1] for line in said.splitlines() if line.endswith(":") and line[0] != " "][-3:] == [
         "measurements",
+        "models",
         "hints",
     ]
     assert "Show the Python traceback" in said

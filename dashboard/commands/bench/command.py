@@ -23,7 +23,7 @@ from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.commands import launching
 from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.bench import submit as bench_submit
-from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.output import answer, say, show, working
 from dashboard.commands.text import one_line
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count, format_duration
@@ -257,7 +257,7 @@ def _complain(campaign: Campaign, now: Mapping[str, Any]) -> None:
 def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
     """Wait for the end, with a line that says how far it is; an interrupt cancels a job of this machine."""
     try:
-        with Working() as progress:
+        with working() as progress:
             states: list[tuple[str, str]] = []
 
             def tell(now: Mapping[str, Any]) -> None:

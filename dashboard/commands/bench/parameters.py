@@ -14,7 +14,7 @@ from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.ranks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
 from dashboard.benchmarks.ranks.world import said
 from dashboard.commands import launching, text
-from dashboard.commands.output import Working, say, show, write, writing
+from dashboard.commands.output import say, show, working, write, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 from dashboard.models.errors import ModelError
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> None:
         own = installation.library.environment(here=launcher.here, graphs=False)
         table = folder / output.name
         job = _job(args, folder, table, ranks, own)
-        with Working() as progress:
+        with working() as progress:
             ended = finish_job(launcher, job, progress, "messages between two processes")
         if ended.state != "finished":
             raise Usage(f"{ended.state}: {_reason(job.log) or ended.reason}")

@@ -29,7 +29,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench.options import POINTS
 from dashboard.commands.load import cubes_of, load
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import say, show, working
 from dashboard.commands.prepared import say_done, say_ppn
 from dashboard.commands.usage import Usage
 from dashboard.decisions.measured.map import select_ppn
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     wanted = {"percent": args.until, "untrusted": untrusted}
     advised: list[Advice] = []
     most = args.points or POINTS
-    with Working() as progress:
+    with working() as progress:
         for advice in refined(known, points=most, seconds=budget_seconds(args.budget), **wanted):
             advised.append(advice)
             progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")

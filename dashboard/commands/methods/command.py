@@ -19,7 +19,7 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.methods import trace as methods_trace
 from dashboard.commands.methods.options import PROVIDERS
 from dashboard.commands.methods.text import description, schedule_lines, simulated
-from dashboard.commands.output import Working, answer, say, show, write
+from dashboard.commands.output import answer, say, show, working, write
 from dashboard.commands.usage import Usage
 from dashboard.domain.campaign import ORTHOGONAL
 from dashboard.domain.units import format_count
@@ -227,7 +227,7 @@ def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> 
 def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
     """Run cases on the installed MPI."""
     processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
-    with Working() as progress:
+    with working() as progress:
         return check_methods(
             [(each.collective, each.name) for each in algorithms],
             processes,
@@ -248,7 +248,7 @@ def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> d
     failed: list[dict[str, str]] = []
     ran_by: Counter[tuple[str, str, str]] = Counter()
     total = len(algorithms) * len(processes)
-    with Working() as progress:
+    with working() as progress:
         for number, (algorithm, size) in enumerate((a, p) for a in algorithms for p in processes):
             progress(number / total, f"{algorithm.title}, {size} processes")
             for case in grid.cases(algorithm, [size]):

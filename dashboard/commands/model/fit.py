@@ -12,7 +12,7 @@ import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
-from dashboard.commands.output import Working, penalty, say, show, writing
+from dashboard.commands.output import penalty, say, show, working, writing
 from dashboard.commands.prepared import judged_as_asked
 from dashboard.commands.usage import Usage
 from dashboard.decisions.measured.problem import Problem
@@ -91,7 +91,7 @@ def fit(args: argparse.Namespace) -> None:
     observed = replace(observe(_cubes(args).values(), args.methods, ppn=args.ppn), variant=args.variant)
     models = tuple(name for name in MODEL_NAMES if name in (args.models or MODEL_NAMES))
     start = find_parameters(args.parameters, models[0]) if args.parameters else None
-    with Working() as progress:
+    with working() as progress:
         network, fits = fit_all(
             observed, models, start=start, name=args.name or "fitted", level=args.level, progress=progress
         )

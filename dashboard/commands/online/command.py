@@ -11,7 +11,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.online import folder as cli_online_folder
 from dashboard.commands.online import profile as cli_online_profile
-from dashboard.commands.output import Working, show
+from dashboard.commands.output import show, working
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_share
 from dashboard.online.scenario import read
@@ -45,7 +45,7 @@ def _simulate(args: argparse.Namespace) -> None:
     given = {**scenario.learning.to_dict(), **cli_trees.chosen(args)}
     scenario = replace(scenario, learning=Learning.of(given))
     judged: list[Judged] = []
-    with Working() as progress:
+    with working() as progress:
         for each in simulate(scenario, args.seed, args.iterations, _kept(args, scenario.table)):
             judged.append(each)
             progress(len(judged) / args.iterations, f"iteration {len(judged)}")

@@ -13,7 +13,7 @@ from dashboard.benchmarks.libraries.mpicc import compiler
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import say, show, working
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
 from dashboard.online.course import Kept
@@ -172,7 +172,7 @@ def _show(args: argparse.Namespace) -> None:
         show(args, result, lambda: _shown_lines(folder, result))
         return
     learning, blocked = _settings(args, folder)
-    with Working() as progress:
+    with working() as progress:
         course = Kept.of(folder).course(learning, blocked, progress)
     result |= {"learning": learning.to_dict(), "course": course.to_dict()}
     show(args, result, lambda: _course_lines(course.iterations))

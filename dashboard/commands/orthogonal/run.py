@@ -14,7 +14,7 @@ from dashboard.benchmarks.applications.run import run as run_order
 from dashboard.benchmarks.libraries.library import at
 from dashboard.commands import launching as cli_launching
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import say, show, working
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
 from dashboard.models.applications import answer_of, beyond, gain, phase_times, predicted
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> Non
     launcher = cli_launching.launcher_of(args, installation)
     answers = []
     for order in orders:
-        with Working() as progress:
+        with working() as progress:
             answers.append(run_order(order, installation, launcher, seconds=args.time_limit, progress=progress))
         _compare(answers[-1], _predictions(args, answers[-1], runtime))
         if output is not None:

@@ -14,7 +14,7 @@ from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
 from dashboard.benchmarks.tune_check import measurable, prepare, rules_of, with_rules
 from dashboard.commands import launching as cli_launching
 from dashboard.commands.bench import plan as bench_plan
-from dashboard.commands.output import Working, say, show, write
+from dashboard.commands.output import say, show, working, write
 from dashboard.commands.prepared import judged
 from dashboard.commands.tune_check import decided as cli_decided
 from dashboard.commands.tune_check.again import Again
@@ -134,7 +134,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     launcher = cli_launching.launcher_of(args, installation)
     cores = cores_of(launcher)
     limit = args.time_limit or limits.limit_of(campaign.plan(), done.all, cores, done.seconds)
-    with Working() as progress:
+    with working() as progress:
 
         def tell(now: Mapping[str, Any]) -> None:
             """Say how far the campaign is."""
@@ -205,7 +205,7 @@ def _once_more(args: argparse.Namespace, left: _Left, installation: Installation
     rules = left.rules
     again = argparse.Namespace(**{**vars(args), "folder": f"{args.folder}-left"})
     ranks = _ranks(args, rules)
-    with Working() as progress:
+    with working() as progress:
         launcher = cli_launching.launcher_of(args, installation)
         wish = Wish(
             Path(args.output),
