@@ -53,6 +53,14 @@ def test_arrays_and_single_calls_agree_with_the_definition(name: str) -> None:
         assert compute_one(name, {"comm_size": comm, "message_size": message, "ppn": ppn}) == expected
 
 
+def test_sizes_of_fewer_bits_are_multiplied_as_whole_numbers() -> None:
+    decision = decision_of(binary("total_size", 2**40, Leaf(0), Leaf(1)))
+    assert decision.predict(np.array([2**12], dtype=np.int32), np.array([2**20, 2**30], dtype=np.int32)).tolist() == [
+        0,
+        1,
+    ]
+
+
 def test_what_a_call_must_tell_beside_the_sizes() -> None:
     assert required(["total_size", "even", "comm_size"]) == ()
     assert required(["nodes", "even"]) == required(["data_per_node"]) == required(["ppn"]) == ("ppn",)

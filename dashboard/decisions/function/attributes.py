@@ -193,23 +193,18 @@ def compute(name: str, known: Mapping[str, IntArray]) -> IntArray:
 
 
 def compute_one(name: str, known: Mapping[str, int]) -> int:
-    """Give an attribute of one call, as `compute` does."""
-    if name in known:
+    """Give an attribute of one call, of which it or what it derives from is known; as `compute` does."""
+    if name in known or (single := attribute(name).single) is None:
         return known[name]
-    wanted = attribute(name)
-    if wanted.single is None or not all(base in known for base in wanted.base):
-        return int(compute(name, {key: np.asarray(value) for key, value in known.items()}))
-    return wanted.single(*(known[base] for base in wanted.base))
+    return single(*(known[base] for base in attribute(name).base))
 
 
 def integers(values: Any, name: str) -> IntArray:
     """Turn `values` into int64, or raise `DecisionError` when they are not whole numbers."""
     array = np.asarray(values)
-    if array.dtype.kind in "iu":
+    if array.dtype.kind in "biu":
         if array.dtype == np.uint64 and (array > np.iinfo(np.int64).max).any():
             raise DecisionError(f"{name} must be below 2**63")
-        return np.asarray(array, dtype=np.int64)
-    if array.dtype.kind == "b":
         return np.asarray(array, dtype=np.int64)
     if array.dtype.kind == "f":
         rounded = np.rint(array)
