@@ -49,11 +49,21 @@ def test_a_tolerance_that_makes_no_sense_is_refused(tolerance: float) -> None:
 
 
 def test_methods_keep_their_parameters() -> None:
-    cube = synthetic_cube(2, 3, 9, 0).assign_coords(fanout=("method", [4.0, *[NAN] * 8]))
+    parameters = {"fanout": [4.0, *[NAN] * 8], "topology": ["ring", *[""] * 8]}
+    cube = synthetic_cube(2, 3, 9, 0).assign_coords({name: ("method", each) for name, each in parameters.items()})
     methods = methods_of(decision_map(cube))
-    assert (methods[0].label, methods[0].parameters) == ("linear", {"fanout": 4})
+    assert (methods[0].label, methods[0].parameters) == ("linear", {"fanout": 4, "topology": "ring"})
     assert (methods[8].algorithm, methods[8].segment_size, methods[8].parameters) == ("binomial", 1024, {})
     assert methods == methods_of(cube)
+
+
+def test_methods_of_which_only_the_label_is_told_are_algorithms_without_segments() -> None:
+    cube = synthetic_cube(2, 3, 2, 0)
+    cube = cube.assign_coords(segment_size=("method", [NAN, 8192]))
+    assert [method.segment_size for method in methods_of(cube)] == [0, 8192]
+    labels = ["linear", "pipeline 8KiB"]
+    bare = xr.Dataset({"time": cube["time"].drop_vars(("algorithm", "segment_size"))}).assign_coords(method=labels)
+    assert [(method.algorithm, method.segment_size) for method in methods_of(bare)] == [(name, 0) for name in labels]
 
 
 def test_the_cube_is_left_as_it_was() -> None:
