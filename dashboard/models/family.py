@@ -173,7 +173,8 @@ def _grown(
 ) -> DecisionFunction:
     network = network or read_set(options["parameters"])
     decide = completed_decision if options["fill"] else model_decision
-    changed = {each.name: options[each.name] for each in family.options if options[each.name] != each.default}
+    # Of a network that the family has anew, too: what is written of a decision says which it was.
+    changed = {each.name: options[each.name] for each in OPTIONS if options[each.name] != each.default}
     return decide(
         problem,
         Ensemble(network, str(options["model"]), read_trust(options["trust"]), options["variant"]),

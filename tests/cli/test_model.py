@@ -12,7 +12,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.models.deciding import model_penalties
 from dashboard.models.errata import errata
 from dashboard.models.parameter_set import load_parameters
-from dashboard.models.parameter_text import find_parameters
+from dashboard.models.parameter_text import find_parameters, write_set
 from dashboard.models.segments import Segmentation
 from dashboard.session.prepared import prepare
 from loaders import open_results
@@ -192,12 +192,13 @@ def test_runtime_functions(colltune: Run) -> None:
 def test_decide_with_a_model(colltune: Run, bcast_files: list[Path], network: Path) -> None:
     words = ["decide", *bcast_files, *PATTERN, "-c", "bcast", "--tree", "model", "--parameters", network]
     answer = colltune(*words, "--model", "plogp", "--json").json
-    assert (answer["tree"], answer["options"]) == ("model", {"model": "plogp"})
+    written = write_set(load_parameters(network))
+    assert (answer["tree"], answer["options"]) == ("model", {"model": "plogp", "parameters": written})
     assert answer["decision"]["kind"] == "model"
     assert 0 < answer["penalty"]["mean"] < 12
     assert answer["penalty"]["unmeasured"] == 0
     assert "model plogp" in colltune(*words, "--model", "plogp").out
-    assert colltune(*words, "--json").json["options"] == {"model": "vote"}
+    assert colltune(*words, "--json").json["options"] == {"model": "vote", "parameters": written}
     table = colltune("model", "decide", *bcast_files, *PATTERN, "--parameters", network, "--json").json
     assert table["collectives"]["bcast"]["penalty_of_all"]["plogp"]["mean"] == pytest.approx(answer["penalty"]["mean"])
     text = colltune("model", "decide", *bcast_files, *PATTERN, "--parameters", network).out
@@ -276,7 +277,7 @@ def test_weights_methods_and_encodings_of_the_model(colltune: Run, results: Path
     heavy = ["--model", "weight", "--trust", "hockney=9"]
     weighed = colltune(*words, *heavy).json
     assert weighed["penalty"] == hockney["penalty"]
-    assert weighed["options"] == {"model": "weight", "trust": "hockney=9"}
+    assert weighed["options"] == {**hockney["options"], "model": "weight", "trust": "hockney=9"}
     few = colltune(*words, "--methods", "binomial,pipeline 2KiB", "--encode", "cart").json
     assert few["methods"] == ["binomial", "pipeline 2KiB"]
     assert few["options"]["encode"] == "cart"

@@ -72,8 +72,11 @@ def test_a_network_is_the_default_of_its_own_family(fast_ethernet_bcast: xr.Data
     alone = family_of(ParameterSet("alone", {"hockney": HOCKNEY}))
     assert alone.option("model").default == "hockney"
     decision = alone.grow(problem)
-    assert decision == model_decision(problem, Ensemble(ParameterSet("alone", {"hockney": HOCKNEY}), "hockney"))
-    assert decision.options == {"model": "hockney"}
+    known = ParameterSet("alone", {"hockney": HOCKNEY})
+    # What is written of the decision says which network that was.
+    options = {"model": "hockney", "parameters": write_set(known)}
+    assert decision == model_decision(problem, Ensemble(known, "hockney"), options=options)
+    assert decision.options == options
     # The numbers themselves, not their six digits.
     parameters = decision.provenance["models"]["parameters"]["hockney"]
     assert parameters == HOCKNEY.to_dict()
