@@ -72,7 +72,8 @@ def _plan(data: Any) -> Plan:
             raise OnlineError(f"{name} must be a list of commands, each a list of words")
         data[name] = tuple(tuple(command) for command in commands)
     if data.get("slurm") is not None:
-        data["slurm"] = Request.from_record({"array": 1, **data["slurm"]})
+        slurm = data["slurm"]
+        data["slurm"] = Request.from_record({"array": 1, **slurm} if isinstance(slurm, dict) else slurm)
     plan = Plan(**data)
     counts = (plan.iterations, plan.every, *([] if plan.each is None else [plan.each]))
     fits = plan.runs and all(type(count) is int and count >= 1 for count in counts)

@@ -10,7 +10,8 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.campaigns.wish import refuse_unknown
-from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.own_settings import default_ranks
 from dashboard.decisions.measured.workload import calls_on
@@ -92,8 +93,10 @@ class Asked:
         settings.setdefault("ranks", default_ranks())
         try:
             settings["collectives"] = tuple(settings.get("collectives") or COLLECTIVES)
+            if settings.get("slurm") is not None:
+                Request.from_record(settings["slurm"])
             return cls(**settings).with_digest()
-        except (TypeError, AttributeError) as error:
+        except (TypeError, AttributeError, CampaignError) as error:
             raise PlanError(f"what was asked before (asked.json) cannot be read: {error}") from error
 
     @staticmethod

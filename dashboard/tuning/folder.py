@@ -156,7 +156,14 @@ class Folder:
         if record and record.get("colltune_tune") != _VERSION:
             raise CampaignError(f"{self.state_file} is not of this version of colltune; name another folder")
         stages = record.get("stages", {})
-        return dict(stages) if isinstance(stages, dict) else {}
+        for known in stages.values() if isinstance(stages, dict) else [stages]:
+            parts = (
+                [known.get(name, {}) for name in ("facts", "noted", "files")] if isinstance(known, dict) else [known]
+            )
+            if not all(isinstance(part, dict) for part in parts):
+                said = f"{self.state_file} is not as colltune wrote it"
+                raise CampaignError(f"{said}; remove it: the same command goes on with what the folder holds")
+        return dict(stages)
 
     def facts(self, name: str) -> dict[str, Any]:
         """What a stage came to; empty where it was not done."""
@@ -213,7 +220,7 @@ class Folder:
         known = self.state().get(name, {})
         if known.get("state") != "done" or known.get("inputs") != inputs:
             return False
-        return all(digest_of_file(self.path / file) == file_digest for file, file_digest in known["files"].items())
+        return all(digest_of_file(self.path / file) == file_digest for file, file_digest in self._files(name).items())
 
     def written(self, name: str) -> list[Path]:
         """Files that a stage wrote when it was done last."""

@@ -180,6 +180,8 @@ def test_what_a_form_asks_of_slurm_comes_before_what_the_site_says(file: Path, m
         ("[slurm]\npartitions = 'x'", "'partitions' cannot be asked of Slurm"),
         ("[slurm]\npartition = 'a b'", "letters, digits"),
         ("[slurm]\nmodules = 5", "modules 5: right would be a list"),
+        ("[slurm]\nstart_options = [3]", "colltune.toml: start_options [3]: right would be a list of texts"),
+        ("[slurm]\nenvironment = 'x'", "colltune.toml: environment 'x': right would be a table of variables"),
         ("[slurm]\nmodules = 'gcc'", "modules 'gcc': right would be a list"),
     ],
 )

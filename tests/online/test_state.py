@@ -388,6 +388,7 @@ def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, refused: Run) -
         ('["mpiexec"]', "is a JSON object"),
         ('{"runs": [["a"]], "seconds": "x"}', "seconds above 0"),
         ('{"runs": null, "slurm": null}', "a list of commands"),
+        ('{"runs": [["a"]], "slurm": []}', r"plan.json: what is asked of Slurm is \[\]; right would be a table"),
     ],
 )
 def test_what_is_wrong_with_a_plan_is_named(tmp_path: Path, plan: str, words: str) -> None:

@@ -6,8 +6,9 @@ from zipfile import ZipFile
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
-from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.tuning import tune
+from dashboard.tuning.asked import Asked
 from dashboard.tuning.folder import Folder
 from dashboard.tuning.order import answer, lines_of
 from tests.tuning.machine import work_in
@@ -39,6 +40,39 @@ def test_a_bundle_of_an_older_version_is_said_to_lack_what_this_one_tells_until_
     (tuned / "bundle" / "summary.json").unlink()
     assert tune(work_in(tuned))["bundle"]
     assert answer(folder, {})["limits"] == told
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "message"),
+    [
+        (
+            "state.json",
+            '{"colltune_tune": 1, "stages": []}',
+            "is not as colltune wrote it; remove it: the same command",
+        ),
+        ("state.json", '{"colltune_tune": 1, "stages": {"measure": 3}}', "is not as colltune wrote it; remove it"),
+        ("state.json", '{"colltune_tune": 1, "stages": {"decide": {"facts": []}}}', "is not as colltune wrote it"),
+        (
+            "asked.json",
+            '{"slurm": []}',
+            r"asked.json\) cannot be read: what is asked of Slurm is \[\]; right would be a table",
+        ),
+        (
+            "asked.json",
+            '{"slurm": {"modules": [3]}}',
+            r"asked.json\) cannot be read: modules \[3\]: right would be a list",
+        ),
+        ("asked.json", '{"slurm": {"environment": "x"}}', r"cannot be read: environment 'x': right would be a table"),
+    ],
+)
+def test_a_damaged_record_is_named_with_what_is_wrong_in_it(
+    tmp_path: Path, name: str, record: str, message: str
+) -> None:
+    (tmp_path / "asked.json").write_text("{}")
+    (tmp_path / name).write_text(record)
+    folder = Folder(tmp_path)
+    with pytest.raises(BenchError, match=message):
+        _ = Asked.of(folder.asked(), {}), folder.state()
 
 
 @pytest.mark.parametrize("name", ["bundle", "state.json", "plan.json"])

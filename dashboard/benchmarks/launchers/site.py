@@ -73,9 +73,11 @@ class Site:
             When a field is not known, or its value not allowed.
         """
         said = {name: value for name, value in given.items() if value not in (None, "", (), [], {}, 0)}
-        variables = {**self.slurm.get("environment", {}), **said.get("environment", {})}
         ppn = {"tasks_per_node": self.ppn} if self.ppn else {}
-        return Request.from_record({**ppn, **self.slurm, **said, "environment": variables})
+        record = {**ppn, **self.slurm, **said}
+        if {"environment"} <= {*said} & {*self.slurm}:
+            record["environment"] = {**self.slurm["environment"], **said["environment"]}
+        return Request.from_record(record)
 
     def launcher(self, installation: Installation, ppn: int | None = None, request: Request | None = None) -> Launcher:
         """What starts jobs there; its variables are set where the environment says nothing.

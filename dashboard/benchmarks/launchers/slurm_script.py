@@ -106,13 +106,18 @@ class Request:
         CampaignError
             When it names what is not known or not allowed.
         """
+        if not isinstance(record, Mapping):
+            raise CampaignError(f"what is asked of Slurm is {record!r}; right would be a table")
         known = {entry.name for entry in fields(cls)}
         if unknown := sorted(set(record) - known):
             raise CampaignError(f"{unknown[0]!r} cannot be asked of Slurm; allowed are {', '.join(sorted(known))}")
         lists = {name: record.get(name, ()) for name in ("extra", "modules", "start_options")}
-        # The letters of a text would be taken for its members.
-        if texts := [name for name, value in lists.items() if not isinstance(value, list | tuple)]:
-            raise CampaignError(f"{texts[0]} {lists[texts[0]]!r}: right would be a list")
+        for name, value in lists.items():
+            # The letters of a text would be taken for its members.
+            if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+                raise CampaignError(f"{name} {value!r}: right would be a list of texts")
+        if not isinstance(variables := record.get("environment", {}), Mapping):
+            raise CampaignError(f"environment {variables!r}: right would be a table of variables")
         return cls(**{**record, **{name: tuple(value) for name, value in lists.items()}})
 
     def record(self) -> dict[str, Any]:
