@@ -83,6 +83,25 @@ static int colltune_named(const char *list, const char *name)
     return 0;
 }
 
+/* A number from 0 to `most`; the usual one where the environment says nothing, or another thing, which is said. */
+static double colltune_number(const char *name, double usual, double most)
+{
+    const char *said = getenv(name);
+    char *end, what[COLLTUNE_TEXT];
+    double value;
+
+    if (said == NULL || *said == '\0') {
+        return usual;
+    }
+    value = strtod(said, &end);
+    if (*end == '\0' && value >= 0 && value <= most) {
+        return value;
+    }
+    snprintf(what, sizeof what, "%s must be a number from 0 to %.0f, so %.0f is taken; it is ", name, most, usual);
+    colltune_say(what, said);
+    return usual;
+}
+
 static int colltune_mode(void)
 {
     const char *said = getenv("COLLTUNE_ONLINE");
@@ -106,24 +125,20 @@ static int colltune_mode(void)
 static void colltune_read_order(void)
 {
     struct colltune_order *order = &colltune_order;
-    const char *said, *named = getenv("COLLTUNE_ONLINE_COLLECTIVES");
+    const char *said = getenv("COLLTUNE_ONLINE_SEED"), *named = getenv("COLLTUNE_ONLINE_COLLECTIVES");
     int number, size = 1, known = 0;
 
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     order->mode = colltune_mode();
-    said = getenv("COLLTUNE_ONLINE_RANKS");
-    order->ranks = said != NULL ? atoi(said) : size;
-    said = getenv("COLLTUNE_ONLINE_CALLS");
-    order->most = said != NULL ? (uint32_t)strtoul(said, NULL, 10) : 1000;
-    said = getenv("COLLTUNE_ONLINE_FRACTION");
-    order->fraction = said != NULL ? strtod(said, NULL) : 1.0;
+    order->ranks = (int)colltune_number("COLLTUNE_ONLINE_RANKS", size, 2147483647);
+    order->most = (uint32_t)colltune_number("COLLTUNE_ONLINE_CALLS", 1000, 4294967295);
+    order->fraction = colltune_number("COLLTUNE_ONLINE_FRACTION", 1, 1);
     colltune_copy(order->run, "COLLTUNE_ONLINE_RUN");
     colltune_copy(order->out, "COLLTUNE_ONLINE_OUT");
     colltune_copy(order->model, "COLLTUNE_ONLINE_MODEL");
     if (order->run[0] == '\0') {
         snprintf(order->run, sizeof order->run, "%.9f-%ld", PMPI_Wtime(), (long)getpid());
     }
-    said = getenv("COLLTUNE_ONLINE_SEED");
     order->seed = said != NULL ? strtoull(said, NULL, 10) : 1;
     for (number = 0; number < COLLTUNE_COLLECTIVES; number++) {
         order->collectives[number] = colltune_named(named, colltune_collectives[number]);

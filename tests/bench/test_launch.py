@@ -172,11 +172,12 @@ def test_when_the_supervisor_is_killed_the_ranks_end_and_the_job_has_failed(tmp_
     assert job.running() == []
 
 
-def test_when_the_start_command_is_killed_its_ranks_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "name"), [(signal.SIGKILL, "SIGKILL"), (signal.SIGRTMIN + 1, "35")])
+def test_when_the_start_command_is_killed_its_ranks_end(tmp_path: Path, number: int, name: str) -> None:
     job = launch(tmp_path, "stay")
     first = next(pid for pid in processes.marked(job.handle["mark"]) if pid not in job.ranks())
-    os.kill(first, signal.SIGKILL)
-    assert job.end() == Status("failed", "ended by signal SIGKILL", -9)
+    os.kill(first, number)
+    assert job.end() == Status("failed", f"ended by signal {name}", -number)
     assert job.running() == []
 
 

@@ -356,8 +356,12 @@ def test_only_the_collectives_that_are_named_are_tuned(
 ) -> None:
     bench.run(3, program, "check", preload=tuner, said=said(tmp_path, collectives="allgather,bcast"))
     assert set(calls_of(tmp_path)["collective"]) == {"allgather", "bcast"}
-    done = bench.run(2, program, "calls", "5", "64", preload=tuner, said=said(tmp_path, run="two", collectives="Bcast"))
+    wrong = said(tmp_path, run="two", collectives="Bcast", calls="many", fraction="1.5", ranks="-1")
+    done = bench.run(2, program, "calls", "5", "64", preload=tuner, said=wrong)
     assert "COLLTUNE_ONLINE_COLLECTIVES names none that this library tunes; it is Bcast\n" in done.stderr
+    assert "COLLTUNE_ONLINE_CALLS must be a number from 0 to 4294967295, so 1000 is taken; it is many\n" in done.stderr
+    assert "COLLTUNE_ONLINE_FRACTION must be a number from 0 to 1, so 1 is taken; it is 1.5\n" in done.stderr
+    assert "COLLTUNE_ONLINE_RANKS must be a number from 0 to 2147483647, so 2 is taken; it is -1\n" in done.stderr
 
 
 def test_the_calls_of_fortran_are_there(tuner: Path) -> None:

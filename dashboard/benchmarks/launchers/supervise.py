@@ -174,7 +174,9 @@ def _end_all(job: subprocess.Popen[bytes], mark: str) -> None:
 
 
 def _why(code: int) -> str:
-    return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    # Those between the first and the last of real time have no names.
+    names = {each.value: each.name for each in signal.Signals}
+    return f"ended by signal {names.get(-code, -code)}" if code < 0 else f"exit code {code}"
 
 
 def _end(state: str, reason: str, code: int | None = None) -> dict[str, Any]:
