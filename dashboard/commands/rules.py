@@ -2,6 +2,9 @@
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
+
+from dashboard.commands import trees as cli_trees
 
 TREE = "rules"
 
@@ -23,10 +26,13 @@ def keep(args: argparse.Namespace) -> None:
         keep_file(path)
 
 
-def settings(args: argparse.Namespace) -> dict[str, list[dict[str, object]]]:
-    """What a frontier is to try beside its own: each rules file as it is, and with the best method in each region."""
-    files = [{"file": path, **more} for path in args.rules_files for more in ({}, {"improve": True})]
-    return {TREE: files} if files else {}
+def settings(args: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
+    """What a frontier is to try beside its own: trees, and each rules file also with the best method in each region."""
+    tried: dict[str, list[dict[str, Any]]] = {}
+    files = [(TREE, {"file": path, **more}) for path in args.rules_files for more in ({}, {"improve": True})]
+    for name, options in [*files, *map(cli_trees.read, args.trees)]:
+        tried.setdefault(name, []).append(options)
+    return tried
 
 
 def _named(args: argparse.Namespace) -> Iterator[str]:

@@ -93,8 +93,10 @@ def _commands(state: State) -> list[list[str]]:
         return [["compare", *measured, "--trees", *trees, *treated]]
     if page == "Frontier":
         criterion = CRITERION.typed(state.criterion) if state.criterion != CRITERION.default else []
-        rules = [word for file in _judged_rules(view) for word in ("--with-rules", file)]
-        return [["frontier", *measured, *rules, *HELD_OUT.typed(state.held_out), *criterion, *treated]]
+        further = [word for file in _judged_rules(view) for word in ("--with-rules", file)]
+        for name, settings in view.models_tried().items():
+            further += ["--with-trees", *(compact(Choice.of(name, options)) for options in settings)]
+        return [["frontier", *measured, *further, *HELD_OUT.typed(state.held_out), *criterion, *treated]]
     return [_decide(view, state.results_id)]
 
 
@@ -258,8 +260,9 @@ def as_python(state: State) -> str:
     if state.page == "Frontier":
         held_out = None if state.held_out == "none" else state.held_out
         asked = f"held_out={held_out!r}, criterion={state.criterion!r}, prepare=prepared.learn"
-        if tried := [{"file": file, **more} for file in _judged_rules(view) for more in ({}, {"improve": True})]:
-            asked += f", further={ {RULES: tried}!r}"
+        rules = [{"file": file, **more} for file in _judged_rules(view) for more in ({}, {"improve": True})]
+        if further := {**({RULES: rules} if rules else {}), **view.models_tried()}:
+            asked += f", further={further!r}"
         lines = [f"tried = frontier(prepared.problem, {asked})", "tried.table"]
         return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
     if state.page in ("Export", "Data", "Home"):

@@ -334,7 +334,7 @@ class View:
                 folds=folds,
                 criterion=criterion,
                 prepare=prepared.learn,
-                further={**_rules_tried(jobs), **self._models_tried()},
+                further={**_rules_tried(jobs), **self.models_tried()},
                 progress=progress,
             ):
                 if so_far.missing and partial is not None:
@@ -348,9 +348,9 @@ class View:
         return COMPUTED.get(self._frontier_key(held_out, criterion)) is not None
 
     def _frontier_key(self, held_out: str | None, criterion: str, folds: int = 5) -> tuple[Any, ...]:
-        return "frontier", self.data_key, held_out, folds, criterion, tuple(self.rules), str(self._models_tried())
+        return "frontier", self.data_key, held_out, folds, criterion, tuple(self.rules), str(self.models_tried())
 
-    def _models_tried(self) -> dict[str, list[Mapping[str, Any]]]:
+    def models_tried(self) -> dict[str, list[Mapping[str, Any]]]:
         """The models as they were chosen, such as with parameters of the page Models: beside those of the path."""
         chosen = self.options.get(MODEL, {})
         return {MODEL: [chosen]} if chosen else {}

@@ -66,6 +66,18 @@ def test_rules_files_are_said_by_their_names(state: State, done: Run) -> None:
     assert rows[0]["penalty_mean"] == by_python(as_python(state))["penalty_mean"].iloc[0] == page["penalty"]["mean"]
 
 
+def test_models_as_they_were_chosen_stand_on_the_frontier(state: State, done: Run) -> None:
+    state.choose(Choice.of("model", {"model": "hockney", "parameters": "grig-mx"}))
+    state.choose(Choice.of("cart"))
+    state.param.update(page="Frontier", held_out="none")
+    page = state.view.frontier_job(None, "mean")(None).table
+    points = answer(state, done)["points"]
+    assert (
+        [each["leaves"] for each in points] == page["leaves"].tolist() == by_python(as_python(state))["leaves"].tolist()
+    )
+    assert {"model": "hockney", "parameters": "grig-mx"} in [each["options"] for each in points]
+
+
 def test_two_trees(state: State, done: Run) -> None:
     state.param.update(page="Compare", other=Choice.of("cart", {"max_leaves": 2}))
     rows, made = answer(state, done)["rows"], by_python(as_python(state))

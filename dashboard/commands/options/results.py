@@ -106,6 +106,15 @@ def frontier_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="rules files of libraries, or saved decisions: judge them too, as they are and improved",
     )
+    parser.add_argument(
+        "--with-trees",
+        dest="trees",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="TREE:OPTION=VALUE,…",
+        help="trees with settings of their own, as 'compare' takes them: judge them too",
+    )
     parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
     parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
     cli_arguments.json(parser)
