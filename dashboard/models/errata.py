@@ -36,7 +36,7 @@ from dashboard.models.formula.symbols import (
 )
 from dashboard.models.formula.units import NONE
 from dashboard.models.formula.written import MINUS, Written, fenced, joined, name, number, scripts, sign, words
-from dashboard.models.registry import ALL
+from dashboard.models.registry import ALL, models_of
 from dashboard.models.segments.closed import CLOSED
 
 _PAPER = "Orthogonal structures"
@@ -248,9 +248,19 @@ OTHERS = (
 )
 
 
-def errata() -> tuple[Erratum, ...]:
-    """All of them: formulas of the collectives, optimal segment sizes, then the rest."""
-    return (*_formulas(), *_segments(), *OTHERS, *ORTHOGONAL)
+def errata(collective: str | None = None) -> tuple[Erratum, ...]:
+    """Formulas of the collectives, optimal segment sizes, then the rest: all, or those of one collective and of none.
+
+    Raises
+    ------
+    ModelError
+        No model is of that collective.
+    """
+    every = (*_formulas(), *_segments(), *OTHERS, *ORTHOGONAL)
+    if collective is None:
+        return every
+    models_of(collective)
+    return tuple(each for each in every if each.collective in (collective, ""))
 
 
 def _formulas() -> Iterator[Erratum]:

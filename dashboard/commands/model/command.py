@@ -106,9 +106,9 @@ def add_options(
     """
     add = cli_arguments.Subcommands(parser, common).add
     listing = add("list", "List the models: algorithms, where they are printed, and published machines.")
-    listing.add_argument("-c", "--collective", help="only this collective")
     listing.add_argument("--formulas", action="store_true", help="also show their formulas, as LaTeX mathematics")
-    add("errata", "List what is wrong in print, what is right and why.")
+    for each in (listing, add("errata", "List what is wrong in print, what is right and why.")):
+        each.add_argument("-c", "--collective", help="only this collective")
     _sizes(add("predict", "Predict the time of one algorithm."), segment=True)
     _sizes(add("segments", "Find the optimal segment size, and what is within 5 % and 10 % of it."), segment=False)
     _parameters(add("parameters", "Make parameters of a ping-pong or of a LogP-style table.", *hints))

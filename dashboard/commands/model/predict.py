@@ -76,7 +76,7 @@ def _listing_lines(result: Mapping[str, Any], *, with_formulas: bool) -> list[st
 
 def errata(args: argparse.Namespace) -> None:
     """List what is wrong in print."""
-    entries = find()
+    entries = find(args.collective)
     texts = [{"printed": each.printed.latex, "corrected": each.corrected.latex} for each in entries]
     result = {"errata": [{**vars(each), **text} for each, text in zip(entries, texts, strict=True)]}
 

@@ -52,13 +52,17 @@ class Errata(Part):
         return {"all": self.all}
 
     def commands(self) -> list[list[str]]:
-        """The one that lists those of all collectives."""
-        return [["model", "errata"]]
+        """The one that lists the same."""
+        return [["model", "errata", *(["-c", self._of] if self._of else [])]]
+
+    @property
+    def _of(self) -> str | None:
+        """The collective on show; None: all."""
+        return None if self.all.value else self._choice.collective
 
     def update(self) -> None:
         """Follow the choice."""
         self.tell("")
-        slips = [each for each in errata() if self.all.value or each.collective in (self._choice.collective, "")]
-        listing = model_formulas.errata_list(slips)
+        listing = model_formulas.errata_list(errata(self._of))
         if listing != self.text.object:
             self.text.object = listing

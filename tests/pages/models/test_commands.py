@@ -133,8 +133,11 @@ def test_of_a_schedule_and_of_texts(page: ModelsPage, state: State, answers: Ans
     assert f"<code>{as_command(state)}</code>" in part.counts.object
     open_tab(page, "Formulas")
     assert {each["collective"] for each in answers(state)[0]["models"]} == {"bcast"}
-    open_tab(page, "Errata")
-    assert answers(state)[0]["errata"]
+    errata = open_tab(page, "Errata")
+    of_bcast = answers(state)[0]["errata"]
+    assert {each["collective"] for each in of_bcast} == {"bcast", ""}
+    errata.all.value = True
+    assert len(answers(state)[0]["errata"]) > len(of_bcast)
 
 
 def test_of_grids_that_were_measured_and_of_published_ones(
