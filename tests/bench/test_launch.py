@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import read_json
-from dashboard.benchmarks.errors import NotLaunchedError
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
 from dashboard.benchmarks.launchers import launch as launch_module
 from dashboard.benchmarks.launchers import processes, supervise
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, Start, Status, finish_job, start_job
@@ -56,6 +56,20 @@ def launch(folder: Path, code: str, seconds: float = 60.0, **starts: tuple[Start
         until(lambda: len(job.ranks()) == RANKS)
         assert job.launcher.status(job.handle) == Status("running")
     return job
+
+
+def test_more_ranks_than_the_machine_has_memory_for_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.benchmarks.launchers.local.memory", lambda: 71 << 20)
+    with pytest.raises(
+        CampaignError, match=r"^3 ranks take at least 0\.1 GiB; 0\.1 GiB are to be used here: start fewer"
+    ):
+        LocalLauncher().prepare([job_in(tmp_path, "0")])
+    # Of other machines nothing is known.
+    assert LocalLauncher(FAKE).prepare([job_in(tmp_path, "0")])
+    monkeypatch.setattr("dashboard.benchmarks.launchers.local.memory", lambda: 72 << 20)
+    assert LocalLauncher().prepare([job_in(tmp_path, "0")])
 
 
 def test_a_job_that_ends_well_has_finished(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.allowed import memory
 from dashboard.benchmarks.campaigns.campaign import read_json, write_json
 from dashboard.benchmarks.campaigns.confined import jobs_folder
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError
@@ -36,6 +37,8 @@ from loaders import disk
 
 _SUPERVISOR_PATIENCE = 2 * PATIENCE + 2.0
 _POLL_S = 0.02
+#: Bytes of a rank's own that its interpreter and the MPI library take, whatever is called.
+_RANK_BYTES = 24 << 20
 #: Seconds that a supervisor has to come up before it is said never to have run.
 _START_S = 10.0
 
@@ -91,8 +94,12 @@ class LocalLauncher:
         return template.filled(self.mpiexec, job.ranks, self.ppn, job.program)
 
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
-        """Write the order for the supervisor."""
+        """Write the order for the supervisor; CampaignError where this machine has no room for the ranks."""
         (job,) = jobs
+        held = memory() if self.here else None
+        if held is not None and job.ranks * _RANK_BYTES > held:
+            needed = f"{job.ranks:,} ranks take at least {job.ranks * _RANK_BYTES / 2**30:,.1f} GiB"
+            raise CampaignError(f"{needed}; {held / 2**30:,.1f} GiB are to be used here: start fewer (--ranks)")
         mark = uuid.uuid4().hex
         order = write_order(jobs_folder(job.folder) / f"{mark}.json", job, mark)
         return {
