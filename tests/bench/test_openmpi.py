@@ -8,7 +8,7 @@ import pytest
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries import openmpi
-from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.library import Installation, library_of
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.export.components import HAN_VARIANTS
 
@@ -66,6 +66,28 @@ def test_whether_4_1_was_built_to_count_messages_is_asked(tmp_path: Path) -> Non
     assert says("4.1.4", counts)
     assert not says("4.1.8", counts.splitlines()[0])
     assert says("5.0.11", "")
+
+
+def test_methods_are_those_of_the_library_that_starts_the_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def program(path: str, says: str) -> Path:
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"#!/bin/sh\ncat <<'END'\n{says}\nEND\n")
+        file.chmod(0o755)
+        return file
+
+    program("other/ompi_info", OMPI_INFO)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'other'}:/usr/bin:/bin")
+    with pytest.raises(NoMpiError, match=r"is of Open MPI 4\.1\.4, but .*/other/ompi_info of 5\.0\.11: put the folder"):
+        library_of(program("site/mpiexec", "mpiexec (OpenRTE) 4.1.4"))
+    assert library_of(program("site/mpiexec", "mpiexec (Open MPI) 5.0.11")).version == "5.0.11"
+    # Beside what a link leads to is its own.
+    program("own/ompi_info", OMPI_INFO.replace("5.0.11", "4.1.8"))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mpiexec").symlink_to(program("own/mpiexec", "mpiexec (OpenRTE) 4.1.8"))
+    assert library_of(tmp_path / "bin" / "mpiexec").version == "4.1.8"
 
 
 def test_what_a_site_has_switched_on_before_tuned_is_told_since_no_rules_act_then() -> None:

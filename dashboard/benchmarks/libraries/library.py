@@ -17,6 +17,8 @@ _INSTALL = (
     "on a cluster load the site's MPI module"
 )
 _SECONDS = 60
+#: As both a start command and ``ompi_info`` say it, but for what follows in names of pre-releases.
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ def find() -> Installation:
     NoMpiError
         When there is no ``mpiexec`` or no mpi4py; the message says what to install.
     """
-    beside = Path(sys.executable).parent / "mpiexec"
-    mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
+    own = Path(sys.executable).parent / "mpiexec"
+    mpiexec = str(own) if own.exists() else shutil.which("mpiexec")
     if mpiexec is None:
         raise NoMpiError(f"no MPI: mpiexec is neither beside {sys.executable} nor on the PATH; {_INSTALL}")
     if importlib.util.find_spec("mpi4py") is None:
@@ -70,18 +72,29 @@ def library_of(mpiexec: Path) -> Library:
         raise NoMpiError(f"{mpiexec} cannot be run: {error}; {_INSTALL}") from error
     text = done.stdout + done.stderr
     if "Open MPI" in text or "OpenRTE" in text or "Open RTE" in text:
-        beside = mpiexec.parent / "ompi_info"
-        path = beside if beside.exists() else Path(shutil.which("ompi_info") or beside)
-        return openmpi.read(path)
+        path = program_beside(mpiexec, "ompi_info") or mpiexec.parent / "ompi_info"
+        library = openmpi.read(path)
+        if (release := _RELEASE.search(text)) and not library.version.startswith(release[0]):
+            differing = f"{mpiexec} is of Open MPI {release[0]}, but {path} of {library.version}"
+            raise NoMpiError(f"{differing}: put the folder of the right ompi_info first on the PATH")
+        return library
     if (intel := intelmpi.parse(text)) is not None:
         return replace(intel, presets=intelmpi.presets_of(mpiexec))
     version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", text)
     name = (text.strip().splitlines() or ["unknown"])[0][:60]
     why = f"methods of {name} cannot be switched by this version of colltune: only its own decision is measured"
     if "hydra" in text.lower():
-        beside, name = mpiexec.parent / "mpivars", mpich.NAME
-        mpivars = str(beside) if beside.exists() else shutil.which("mpivars")
-        if mpivars is not None:
-            return mpich.read(Path(mpivars), version[1] if version else "")
-        why = f"{beside}, which lists the methods of an {name}, is not there: only its own decision is measured"
+        if (mpivars := program_beside(mpiexec, "mpivars")) is not None:
+            return mpich.read(mpivars, version[1] if version else "")
+        name, lacking = mpich.NAME, mpiexec.parent / "mpivars"
+        why = f"{lacking}, which lists the methods of an {name}, is not there: only its own decision is measured"
     return Fixed(name, version[1] if version else "", why)
+
+
+def program_beside(mpiexec: Path, name: str) -> Path | None:
+    """A program of a start command's library: beside it, or beside what it is a link to, else on the PATH."""
+    for folder in (mpiexec.parent, mpiexec.resolve().parent):
+        if (program := folder / name).exists():
+            return program
+    path = shutil.which(name)
+    return Path(path) if path else None

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.libraries.library import program_beside
 from dashboard.export.usage import BUILD
 from loaders import disk
 
@@ -12,10 +13,8 @@ _SECONDS = 120
 
 
 def compiler(mpiexec: Path) -> Path | None:
-    """The ``mpicc`` of a library by its start command: beside it, else on the PATH; None without one."""
-    beside = mpiexec.parent / "mpicc"
-    path = str(beside) if beside.exists() else shutil.which("mpicc")
-    return Path(path) if path else None
+    """The ``mpicc`` of a library by its start command; None without one."""
+    return program_beside(mpiexec, "mpicc")
 
 
 def beside(mpiexec: Path, source: Path, library: Path) -> Path | None:
