@@ -42,5 +42,7 @@ def _named(args: argparse.Namespace) -> Iterator[str]:
     for text in getattr(args, "trees", None) or []:
         name, _, options = text.partition(":")
         if name == TREE:
-            words = (word.partition("=") for word in options.split(","))
+            from dashboard.decisions.grown.families import family
+
+            words = (word.partition("=") for word in cli_trees.option_words(options, family(TREE)))
             yield from (value.strip() for option, _, value in words if option.strip() == "file")

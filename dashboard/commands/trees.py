@@ -124,7 +124,7 @@ def read(text: str) -> tuple[str, dict[str, Any]]:
 
     tree, _, words = text.partition(":")
     grown, options = family(tree), {}
-    for word in _options_of(words, grown):
+    for word in option_words(words, grown):
         name, equals, value = word.partition("=")
         if not equals:
             raise Usage(f"{word!r} is not of the form option=value, such as leaves=13")
@@ -136,7 +136,7 @@ def read(text: str) -> tuple[str, dict[str, Any]]:
     return tree, options
 
 
-def _options_of(words: str, family: Family) -> list[str]:
+def option_words(words: str, family: Family) -> list[str]:
     """Each ``option=value``; what follows the comma after free text is of it, unless it names another option."""
     kinds = {option.name: option.kind for option in family.options}
     parts: list[str] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
@@ -319,9 +319,15 @@ class State(param.Parameterized):
             self.ahead(choices)
 
     def give(self, key: str, name: str) -> None:
-        """Know a rules file (`dashboard.decisions.grown.given`) as something that can be chosen from now on."""
+        """Know a rules file (`dashboard.decisions.grown.given`) as something that can be chosen from now on.
+
+        Of two of one name the later is called as browsers save it: ``mine (2).conf``.
+        """
         kept = {known: title for known, title in self.rules.items() if known != key}
-        self.rules = dict([*kept.items(), (key, name)][-MOST_RULES_FILES:])
+        path = PurePath(name)
+        names = [name, *(path.with_stem(f"{path.stem} ({number})").name for number in range(2, len(kept) + 2))]
+        title = next(each for each in names if each not in kept.values())
+        self.rules = dict([*kept.items(), (key, title)][-MOST_RULES_FILES:])
         self.options = {**self.options, RULES: {**self.options.get(RULES, {}), "file": key}}
 
     def selectable(self) -> set[str]:

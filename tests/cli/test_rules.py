@@ -41,6 +41,11 @@ def test_rules_are_compared_with_trees(colltune: Run, measured: Path, rules: Pat
         "compare", measured, "-c", "bcast", "--trees", f"rules:file={rules}", "quadtree:max_depth=2", "--json"
     ).json
     assert [row["leaves"] for row in answer["rows"]] == [2, 16]
+    # What follows a comma is of the name.
+    named = rules.rename(rules.with_name("mine, of May.conf"))
+    trees = [f"rules:file={named}", f"rules:file={named},improve=yes"]
+    rows = colltune("compare", measured, "-c", "bcast", "--trees", *trees, "--json").json["rows"]
+    assert rows[0]["penalty_mean"] > rows[1]["penalty_mean"]
     assert answer["difference"]["cells"] == answer["rows"][0]["cells"]
 
 

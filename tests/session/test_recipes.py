@@ -66,6 +66,17 @@ def test_rules_files_are_said_by_their_names(state: State, done: Run) -> None:
     assert rows[0]["penalty_mean"] == by_python(as_python(state))["penalty_mean"].iloc[0] == page["penalty"]["mean"]
 
 
+def test_rules_files_of_one_name_are_told_apart(state: State) -> None:
+    for key, name in (
+        ("one-01", "mine.conf"),
+        ("two-02", "mine.conf"),
+        ("one-01", "mine.conf"),
+        ("three-03", "mine.conf"),
+    ):
+        state.give(key, name)
+    assert state.rules == {"two-02": "mine (2).conf", "one-01": "mine.conf", "three-03": "mine (3).conf"}
+
+
 def test_models_as_they_were_chosen_stand_on_the_frontier(state: State, done: Run) -> None:
     state.choose(Choice.of("model", {"model": "hockney", "parameters": "grig-mx"}))
     state.choose(Choice.of("cart"))
