@@ -120,7 +120,8 @@ def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: boo
     if doubts and again and can_repeat(campaign.plan(), array=array):
         return
     nothing = _nothing_missing(campaign, doubts, array=array)
-    raise CampaignError(f"{campaign.folder}: all {points} points are there, {nothing}")
+    there = "its point is" if points == 1 else f"all {points:,} points are"
+    raise CampaignError(f"{campaign.folder}: {there} there, {nothing}")
 
 
 def _nothing_missing(campaign: Campaign, doubts: int, *, array: bool) -> str:
