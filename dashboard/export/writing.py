@@ -261,7 +261,7 @@ def _sayable(
         try:
             if cube is not None and target.own_methods:
                 said, substitutes[name] = with_substitutes(target, decision, cube, order.weights.get(name), options)
-            said = safe(said, order.target, {**options, "weights": order.weights})
+            said = safe(said, order.target, {**options, "cubes": order.cubes, "weights": order.weights})
             # What is left alone needs no file by itself, and stands beside the others as that.
             with suppress(LeftAloneError):
                 target.write([said], dict(order.provenance), **options)

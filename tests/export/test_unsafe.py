@@ -40,6 +40,20 @@ def measured(names: list[str], **attrs: Any) -> xr.Dataset:
     return named(cube_of(time, [4], [8, 64], **{"collective": "allgather", **MADE_BY, **attrs}), names)
 
 
+@pytest.mark.parametrize("target", ["json", "python", "openmpi"])
+def test_what_takes_its_place_is_the_best_of_the_others_whatever_is_written(target: str) -> None:
+    cube = measured(["sparbit", "bruck", "ring"])
+    text = write(Order(target, (decision("allgather", "sparbit", 7),), {"allgather": cube})).text
+    if target == "python":
+        made: dict[str, Any] = {}
+        exec(text, made)  # noqa: S102 - what was written
+        chosen = made["colltune_allgather_methods"][made["colltune_allgather"](4, 8)]
+    else:
+        read = read_text(text).decisions["allgather"] if target == "openmpi" else DecisionFunction.from_json(text)
+        chosen = read.methods[read.predict_one(4, 8)].label
+    assert chosen == "bruck"
+
+
 @pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "c", "c-table", "python", "json"])
 def test_no_target_writes_an_algorithm_that_gives_wrong_results(target: str) -> None:
     text = TARGETS[target].write([decision("allgather", "sparbit", 7)])
