@@ -21,8 +21,10 @@ Made = Written | str
 
 
 def collectives_of(state: State) -> tuple[str, ...]:
-    """Collectives that are to be written together; where nothing is chosen, those that the tree on show decides."""
-    return state.exported or ((state.collective, *state.together) if state.collective is not None else ())
+    """Collectives that are to be written: those that one tree decides, else the chosen ones, else the one on show."""
+    if state.together:
+        return (str(state.collective), *state.together)
+    return state.exported or ((state.collective,) if state.collective is not None else ())
 
 
 def order_key(state: State, base: str | None) -> tuple[Any, ...]:
@@ -42,8 +44,7 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
     """
     names, key = collectives_of(state), order_key(state, base)
     views = {name: state.view.beside(name) for name in names}
-    together = {state.collective, *state.together} if state.together else set()
-    joint = state.view.job(state.choice()) if together & set(names) else None
+    joint = state.view.job(state.choice()) if state.together else None
     given = {
         "target": state.target,
         "version": state.version,
@@ -57,7 +58,7 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
         grown: dict[str, DecisionFunction] = {}
         if joint is not None:
             say(0.0, "the tree of several collectives")
-            grown = {part.collective: part for part in per_collective(joint(None)) if part.collective in names}
+            grown = {part.collective: part for part in per_collective(joint(None))}
         for number, (name, view) in enumerate(views.items()):
             say(number / (len(views) + 1), name)
             if name not in grown:

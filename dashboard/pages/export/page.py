@@ -70,7 +70,8 @@ class ExportPage(Page):
             options=[],
             placeholder="the one shown",
             width=380,
-            description="Each is decided by the tree of the page Decisions, as its options are set there.",
+            description="Each is decided by the tree of the page Decisions, as its options are set there; a tree for "
+            "several of them is written for these.",
         )
         self.ppn = ppn_menu(state)
         self.base = mpich_menu(state)
@@ -119,8 +120,9 @@ class ExportPage(Page):
             self.state.version = event.new
 
     def _set_collectives(self, event: Any) -> None:
-        alone = [self.state.collective]
-        self.state.exported = () if list(event.new) == alone else tuple(event.new)
+        if not self.state.together:
+            alone = [self.state.collective]
+            self.state.exported = () if list(event.new) == alone else tuple(event.new)
 
     def _refresh(self) -> None:
         state, options = self.state, TARGETS[self.state.target].options
@@ -131,7 +133,9 @@ class ExportPage(Page):
         self.version.param.update(options=versions, value=state.version, visible="version" in options)
         self.most.param.update(value=state.most_rules, visible="most_rules" in options)
         names = [name for name in state.param.collective.objects if name is not None]
-        self.collectives.param.update(options=names, value=list(collectives_of(state)), disabled=not names)
+        # A tree for several of them is written as a whole, as its command does.
+        alone = bool(names) and not state.together
+        self.collectives.param.update(options=names, value=list(collectives_of(state)), disabled=not alone)
         self.base.visible = "base" in options
 
     def _follow(self, *_: Any) -> None:

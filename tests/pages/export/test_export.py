@@ -70,9 +70,11 @@ def test_several_collectives_are_in_one_file_each_with_its_tree(drawn: ExportPag
 
 def test_one_tree_for_several_collectives_is_taken_apart(page: ExportPage, state: State) -> None:
     state.choose(Choice.of("cart", {"attributes": ("comm_size", "message_size", "collective"), "max_leaves": 6}))
+    state.exported = ("allgather",)
     state.together = ("reduce",)
-    page.collectives.value = ["reduce", "bcast"]
-    reduce, bcast = page.file.written.parts
+    assert (page.collectives.value, page.collectives.disabled) == (["bcast", "reduce"], True)
+    assert state.exported == ("allgather",)
+    bcast, reduce = page.file.written.parts
     assert reduce.source.provenance["part_of"] == bcast.source.provenance["part_of"] == "bcast+reduce"
     assert bcast.otherwise == 0
     # The one tree takes for both what only the broadcast has.
