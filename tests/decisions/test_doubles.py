@@ -56,6 +56,13 @@ def test_without_doubles_the_cube_is_as_it_was(cube: xr.Dataset) -> None:
     assert competing(plain) is plain
 
 
+def test_of_what_ran_and_its_double_trees_take_what_ran_wherever_it_stands(cube: xr.Dataset) -> None:
+    # The double stands first.
+    first = cube.isel(method=[2, 1, 0])
+    for tree in (FAMILIES["cart"].grow(Problem.of(first)), FAMILIES["optimal"].grow(Problem.of(first), leaves=2)):
+        assert tree.methods[tree.predict_one(8, 4)].label == str(first["method"].values[2])
+
+
 def test_trees_that_go_by_cost_take_what_ran(cube: xr.Dataset) -> None:
     problem = Problem.of(cube)
     assert (problem.cases().costs()[~np.isnan(problem.cases().costs())] >= 0).all()

@@ -67,6 +67,7 @@ def test_the_statistic_is_told_and_can_be_chosen(samples: Path, tmp_path: Path) 
     file = samples / "osu" / "local__v7.4_allgather_full_tail_np2.txt"
     attrs = read(FORM, file).source.attrs
     assert (attrs["statistic_kind"], attrs["statistic"][:15]) == ("completion", "OSU Max Latency")
+    assert attrs["benchmark"].startswith("OSU Micro-Benchmarks ")
     times = {s: read(FORM, file, statistic=s).time(message_size=256) for s in ("max", "mean", "avg", "min", "median")}
     assert times == {"max": 1.91, "mean": 1.36, "avg": 1.36, "min": 0.81, "median": 0.52}
     file = samples / "osu" / "local__v7.4_iallreduce_full_np2.txt"
