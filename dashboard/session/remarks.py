@@ -47,6 +47,8 @@ def remarks_on(
         said.append(_outlier_words(outliers))
     if cube.attrs.get("interpolation"):
         said.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs['interpolation']}.")
+    if completed := "; ".join(str(part.cube.attrs.get("completion", "")) for part in problem.slices).strip("; "):
+        said.append(f"Missing times are predicted for deciding, not for judging: {completed}.")
     if dense.NOTE in problem.slices[0].cube.attrs:
         predicted = "; ".join(part.cube.attrs[dense.NOTE] for part in problem.slices)
         said.append(f"Times between the measured sizes are predicted for deciding, not for judging: {predicted}.")

@@ -231,6 +231,17 @@ def test_a_treatment_that_is_cancelled_leaves_all_as_it_was(
     assert not state.outliers
 
 
+def test_why_a_treatment_is_refused_is_told_also_where_a_tree_is_grown_then(
+    loop: Loop, treating: tuple[State, Growing, list[threading.Thread]]
+) -> None:
+    state, growing, _ = treating
+    state.choose(Choice.of("optimal", {"leaves": 3}))
+    state.ask(complete="hockney", parameters="nonsense")
+    loop.run_until(lambda: not growing.background.running)
+    assert (state.complete, state.parameters) == (None, None)
+    assert "there is no machine 'nonsense'" in state.notice
+
+
 def test_a_default_that_was_not_measured_leaves_the_exact_map(loop: Loop) -> None:
     state = sample_state()
     grower = Growing(state)

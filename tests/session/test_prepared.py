@@ -69,7 +69,12 @@ def test_missing_times_are_interpolated_or_a_models_for_learning_alone() -> None
     # In the middle of two sizes on a logarithmic axis, the geometric mean of both times.
     assert between.learnt.slices[0].cube["time"].values[0, 0, 1] == pytest.approx(2e-4)
     assert np.isnan(between.problem.slices[0].cube["time"].values[0, 0, 1])
-    by_model = prepare(cube, complete="hockney", parameters="grig-tcp").learnt.slices[0].cube["time"].values
+    completing = prepare(cube, complete="hockney", parameters="grig-tcp")
+    by_model = completing.learnt.slices[0].cube["time"].values
+    (remark,) = completing.remarks
+    assert remark.startswith(
+        "Missing times are predicted for deciding, not for judging: 1 time predicted by the hockney"
+    )
     expected = completed(cube, find_parameters("grig-tcp", "hockney").of("hockney"))["time"].values
     assert by_model == pytest.approx(expected)
     assert np.isfinite(by_model).all()

@@ -293,7 +293,17 @@ class Growing(Section):
         if asked and prepared is not None and prepared.slow:
             self._asked = asked
             take = partial(self._choose, asked, state.results_id)
-            self.background.start(_WORKING_OUT, prepared.work_out, take, partial(self._keep, asked))
+            refused: list[str] = []
+
+            def work(tell: Progress) -> None:
+                """Work them out; what refuses them is kept for who is told."""
+                try:
+                    prepared.work_out(tell)
+                except DecisionError as error:
+                    refused.append(str(error))
+                    raise
+
+            self.background.start(_WORKING_OUT, work, take, partial(self._keep, asked, refused))
         else:
             self._choose(asked, state.results_id, None)
 
@@ -303,11 +313,14 @@ class Growing(Section):
             self._state.param.update(**asked)
         self.ask()
 
-    def _keep(self, asked: dict[str, Any]) -> None:
+    def _keep(self, asked: dict[str, Any], refused: list[str]) -> None:
         # The widgets go back to what is still so.
         self._asked = {}
         self._state.param.trigger(*asked)
         self.ask()
+        if self.background.running:
+            # What is said of the tree that is grown now takes the place of why.
+            self._state.notice = " ".join(filter(None, [self._state.notice, *refused]))
 
 
 def grow(state: State, choice: Choice, background: Background, ready: Callable[[], None]) -> None:
