@@ -75,7 +75,7 @@ class Site:
         said = {name: value for name, value in given.items() if value not in (None, "", (), [], {}, 0)}
         ppn = {"tasks_per_node": self.ppn} if self.ppn else {}
         record = {**ppn, **self.slurm, **said}
-        if {"environment"} <= {*said} & {*self.slurm}:
+        if "environment" in said and "environment" in self.slurm:
             record["environment"] = {**self.slurm["environment"], **said["environment"]}
         return Request.from_record(record)
 
