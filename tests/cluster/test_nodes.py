@@ -152,7 +152,7 @@ def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_
     penalty = 100 * (scaled / np.min(list(times.values()), axis=0) - 1)
     acted = said["penalty"]["bcast"]["acted"]
     assert acted["unmeasured"] == 0
-    # HAN takes 1.8 to 2.5 times as long as a pipeline over these wires, by the machine that emulates them.
+    # How much HAN loses over these wires depends on the machine that emulates them: 82 and 87 % were seen on one.
     assert acted["max"] > 50
     assert penalty.max() == pytest.approx(acted["max"], rel=0.25)
     assert abs(penalty.min() - acted["min"]) < 20
