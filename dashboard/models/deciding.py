@@ -142,7 +142,7 @@ def model_map(
 
 
 def resting_choices(elected: ModelMap, ensemble: Ensemble) -> dict[str, BoolArray]:
-    """Where a map's choice rests on parameters that their fit did not determine, by their names; see `resting`."""
+    """Where a map's choice rests on what a fit did not determine, by its names (`dashboard.models.undetermined`)."""
     sizes = elected.cube["comm_size"].values, elected.cube["message_size"].values
 
     def best(model: ModelName, parameters: PointToPointModel) -> IntArray:

@@ -60,6 +60,20 @@ def test_the_order_of_tests_with_fewer_leaves_is_chosen() -> None:
     assert simplified(by_comm) == binary("comm_size", 4, Leaf(0), binary("message_size", 9, Leaf(1), Leaf(2)))
 
 
+def test_of_three_tests_made_together_too() -> None:
+    tests = (Test("comm_size", 4), Test("message_size", 9), Test("ppn", 2))
+    # Where more than two processes are on a node all is alike.
+    split = Split(tests, (*map(Leaf, range(4)), *[Leaf(0)] * 4))
+    assert DecisionFunction("bcast", METHODS, split).simplified().leaves == 5
+
+
+def test_sides_that_are_equal_trees_are_joined() -> None:
+    side = binary("message_size", 9, Leaf(0), Leaf(1))
+    assert simplified(
+        binary("ppn", 2, binary("comm_size", 4, side, Leaf(2)), binary("comm_size", 4, side, Leaf(2)))
+    ) == (binary("comm_size", 4, side, Leaf(2)))
+
+
 def test_tests_decided_above_are_left_out() -> None:
     inner = binary("comm_size", 8, Leaf(0), Leaf(1))
     assert simplified(binary("comm_size", 4, inner, Leaf(2))) == binary("comm_size", 4, Leaf(0), Leaf(2))

@@ -29,6 +29,18 @@ def test_a_leaf_alone() -> None:
         assert DecisionFunction("bcast", METHODS, Leaf(method)).to_text() == f"always: m{method}"
 
 
+def test_cases_and_errors_stand_behind_leaves() -> None:
+    """As in Figure 5.5 of the dissertation; a leaf that no case leads to has none."""
+    root = Split((Test("comm_size", 4),), (Leaf(0), Split((Test("message_size", 8),), (Leaf(1), Leaf(0)))))
+    drawn = DecisionFunction("bcast", METHODS, root).to_text(counts={1: (12, 0), 3: (9, 2)})
+    assert drawn.splitlines() == [
+        "comm_size <= 4: m0 (12)",
+        "comm_size > 4:",
+        "|   message_size <= 8: m1 (9/2)",
+        "|   message_size > 8: m0 (0)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("bounds", "text"),
     [

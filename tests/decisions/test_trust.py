@@ -82,6 +82,8 @@ def test_what_the_loader_saw_of_single_points_is_told_also_of_several_files() ->
     several = "; ".join([seen(8, "136 starts were late"), seen(64, "launches"), seen(512, "x", "reduce"), seen(7, "y")])
     doubts = doubtful(line(10, 11, 12, **{DOUBTFUL: several}))
     assert doubts["reason"].tolist() == ["136 starts were late", "launches"]
+    # Of a cell that also is too long, once.
+    assert doubtful(line(7995, 11, 12, **{DOUBTFUL: several}))["reason"].tolist() == doubts["reason"].tolist()
 
 
 def test_each_number_of_processes_per_node_is_looked_at_by_itself() -> None:

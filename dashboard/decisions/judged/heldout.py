@@ -201,7 +201,9 @@ def heldout_many(
     grow_many
         Makes one decision for each setting. A setting that it does not make of every fold (such as a
         number of leaves that a smaller part does not need) is judged by those it is made of; a note says so.
-    problem, scheme, folds, whole, progress
+    grown
+        What `grow_many` makes of the whole problem, if it is there already.
+    problem, scheme, folds, progress
         As for `heldout`.
     """
     plan, notes = folds_of(problem, scheme, folds)
