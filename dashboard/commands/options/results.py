@@ -97,24 +97,13 @@ def frontier_options(parser: argparse.ArgumentParser) -> None:
         metavar="POINTS",
         help="recommend the smallest tree within so many points of the best (default: within one standard error)",
     )
-    parser.add_argument(
-        "--with-rules",
-        dest="rules_files",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="rules files of libraries, or saved decisions: judge them too, as they are and improved",
-    )
-    parser.add_argument(
-        "--with-trees",
-        dest="trees",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="TREE:OPTION=VALUE,…",
-        help="trees with settings of their own, as 'compare' takes them: judge them too",
-    )
+    rules = "rules files of libraries, or saved decisions: judge them too, as they are and improved"
+    trees = "trees with settings of their own, as 'compare' takes them: judge them too"
+    for dest, flag, metavar, text in (
+        ("rules_files", "--with-rules", "FILE", rules),
+        ("trees", "--with-trees", "TREE:OPTION=VALUE,…", trees),
+    ):
+        parser.add_argument(flag, dest=dest, action="extend", nargs="+", default=[], metavar=metavar, help=text)
     parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
     parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
     cli_arguments.json(parser)
