@@ -137,7 +137,7 @@ def test_the_newest_request_wins_and_the_older_one_stops(loop: Loop) -> None:
 def test_cancelled_work_stops_and_can_be_asked_for_again(loop: Loop) -> None:
     asked, work = [], Slow("tree")
     background = Background(again=lambda: asked.append("again"))
-    background.start("Growing", work, asked.append, dropped=lambda: asked.append("dropped"))
+    background.start("Growing", work, asked.append, dropped=lambda why: asked.append(f"dropped {why}".strip()))
     loop.run_until(lambda: background.cancel.visible)
     background.cancel.clicks += 1
     assert work.stopped.wait(30)

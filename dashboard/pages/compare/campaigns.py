@@ -150,7 +150,7 @@ class CampaignsView(Viewer):
                 self._write()
 
         self._tell("The cost of the decisions appears here once it is computed.")
-        self.background.start("Two campaigns", work, take, dropped=lambda: self.message.param.update(visible=False))
+        self.background.start("Two campaigns", work, take, dropped=lambda _: self.message.param.update(visible=False))
 
     def _work(self) -> Any:
         state, common = self.state, self.state.common

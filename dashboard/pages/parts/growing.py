@@ -41,7 +41,7 @@ Work = Callable[[Progress], Any]
 class _Task:
     title: str
     done: Callable[[Any], None]
-    dropped: Callable[[], None] | None = None
+    dropped: Callable[[str], None] | None = None
     looked_at: Callable[[], bool] | None = None
     cancelled: threading.Event = field(default_factory=threading.Event)
     reported: float = field(default_factory=time.monotonic)
@@ -86,7 +86,7 @@ class Background(Viewer):
         title: str,
         work: Work,
         done: Callable[[Any], None],
-        dropped: Callable[[], None] | None = None,
+        dropped: Callable[[str], None] | None = None,
         looked_at: Callable[[], bool] | None = None,
     ) -> None:
         """Do this now, rather than what is under way; outside a session before returning.
@@ -100,7 +100,7 @@ class Background(Viewer):
         done
             Called with what it gave, on the session's own.
         dropped
-            Called there where it gave nothing: the user has cancelled it, or it failed.
+            Called there where it gave nothing, with what refused it; empty: the user has cancelled it, or it failed.
         looked_at
             Whether anybody looks at what comes of it: the work stands still while nobody does. Called on its thread.
         """
@@ -202,7 +202,7 @@ class Background(Viewer):
                 task.done(future.result())
             return
         if task.dropped is not None:
-            task.dropped()
+            task.dropped(str(error) if isinstance(error, DecisionError) else "")
         if isinstance(error, DecisionError):
             self._tell(f"{task.title}: {error}", running=False, wrong=True)
         elif not isinstance(error, Cancelled):
@@ -216,7 +216,7 @@ class Background(Viewer):
             self._tell(f"{title}: cancelled.", running=False)
             self.again.visible = True
             if dropped is not None:
-                dropped()
+                dropped("")
 
     def _tell(self, text: str, *, running: bool, wrong: bool = False) -> None:
         escaped = escape(text)
@@ -293,17 +293,7 @@ class Growing(Section):
         if asked and prepared is not None and prepared.slow:
             self._asked = asked
             take = partial(self._choose, asked, state.results_id)
-            refused: list[str] = []
-
-            def work(tell: Progress) -> None:
-                """Work them out; what refuses them is kept for who is told."""
-                try:
-                    prepared.work_out(tell)
-                except DecisionError as error:
-                    refused.append(str(error))
-                    raise
-
-            self.background.start(_WORKING_OUT, work, take, partial(self._keep, asked, refused))
+            self.background.start(_WORKING_OUT, prepared.work_out, take, partial(self._keep, asked))
         else:
             self._choose(asked, state.results_id, None)
 
@@ -313,14 +303,14 @@ class Growing(Section):
             self._state.param.update(**asked)
         self.ask()
 
-    def _keep(self, asked: dict[str, Any], refused: list[str]) -> None:
+    def _keep(self, asked: dict[str, Any], why: str) -> None:
         # The widgets go back to what is still so.
         self._asked = {}
         self._state.param.trigger(*asked)
         self.ask()
         if self.background.running:
             # What is said of the tree that is grown now takes the place of why.
-            self._state.notice = " ".join(filter(None, [self._state.notice, *refused]))
+            self._state.notice = " ".join(filter(None, [self._state.notice, why]))
 
 
 def grow(state: State, choice: Choice, background: Background, ready: Callable[[], None]) -> None:
