@@ -325,8 +325,8 @@ class State(param.Parameterized):
         """
         kept = {known: title for known, title in self.rules.items() if known != key}
         path = PurePath(name)
-        names = [name, *(path.with_stem(f"{path.stem} ({number})").name for number in range(2, len(kept) + 2))]
-        title = next(each for each in names if each not in kept.values())
+        numbered = (path.with_stem(f"{path.stem} ({number})").name for number in range(2, len(kept) + 2))
+        title = next(each for each in chain([name], numbered) if each not in kept.values())
         self.rules = dict([*kept.items(), (key, title)][-MOST_RULES_FILES:])
         self.options = {**self.options, RULES: {**self.options.get(RULES, {}), "file": key}}
 
