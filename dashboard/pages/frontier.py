@@ -135,7 +135,7 @@ class FrontierPage(Page):
         _ASKED[self] = key
         self.background.start("Frontier", work, take, self._drop, partial(_looked_at, key))
 
-    def _drop(self) -> None:
+    def _drop(self, _: str) -> None:
         self.message.visible = False
 
     def _attempt(self, work: Any) -> Any:
