@@ -16,6 +16,7 @@ import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, select_ppn
 from dashboard.domain.arrays import FloatArray
+from dashboard.domain.units import format_count
 from dashboard.models.errors import ModelError
 
 Form = Literal["linear", "logarithmic", "floor_logarithmic"]
@@ -100,8 +101,9 @@ def fit_ranges(comm_size: FloatArray, message_size: FloatArray, time: FloatArray
     rows, columns = np.unique(comm_size).size, np.unique(message_size).size
     if rows < 2 or columns < 2 or time.size < 4:
         raise ModelError(
-            f"{time.size} times of {rows} communicator sizes and {columns} message sizes are too few for a runtime "
-            "function; expected 4 or more, of two or more each"
+            f"{format_count(time.size, 'time')} of {format_count(rows, 'communicator size')} and "
+            f"{format_count(columns, 'message size')}: too few for a runtime function, which takes 4 or more, of two "
+            "or more of each size"
         )
     ways = []
     for pieces in _cuts(np.stack([comm_size, message_size, time])):

@@ -188,7 +188,8 @@ class Campaign:
         except (OSError, ValueError) as error:
             if isinstance(error, PlanError):
                 raise CampaignError(f"{self.plan_file}: {error}") from error
-            raise CampaignError(f"{self.plan_file} cannot be read: {error}") from error
+            why = getattr(error, "strerror", None) or error
+            raise CampaignError(f"{self.plan_file} cannot be read: {why}") from error
 
     def part(self, index: int, ppn: int | None = None) -> Campaign:
         """Campaign of the job of an array that measures the communicator size of this index; made if need be.
