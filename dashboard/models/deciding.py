@@ -48,7 +48,7 @@ class Ensemble:
     #: Of the network.
     parameters: ParameterSet
     #: A model; ``vote``: what most models choose, and of as many the most trusted ones; ``weight``: what those models
-    #: choose whose trust together is the highest.
+    #: choose whose trust together is the highest. The only model of a network decides alone.
     by: str = VOTE
     #: Weight of each model's vote, above 0.
     trust: Mapping[ModelName, float] = field(default_factory=lambda: TRUST)
@@ -62,16 +62,9 @@ class Ensemble:
         Raises
         ------
         ModelError
-            When there are no parameters of the model, or none of two models to vote.
+            When there are no parameters of the model.
         """
-        parameters = self.parameters
-        if self.by not in TOGETHER:
-            return (parameters.of(self.by).name,)
-        if len(parameters.models) < 2:
-            raise ModelError(
-                f"a {self.by} needs two models or more, but {parameters.name} has {parameters.models[0]} only"
-            )
-        return parameters.models
+        return self.parameters.models if self.by in TOGETHER else (self.parameters.of(self.by).name,)
 
     @property
     def leader(self) -> ModelName:
@@ -129,7 +122,7 @@ def model_map(
     Raises
     ------
     ModelError
-        When there are no parameters of the model, or none of two models to vote.
+        When there are no parameters of the model.
     """
     cubes = {
         name: predicted_cube(

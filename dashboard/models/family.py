@@ -65,7 +65,7 @@ OPTIONS = (
         name="model",
         title="decide by",
         help="Model whose prediction takes the fastest method of each cell (dissertation, 5.2). Vote: what most models "
-        "take; weight: what the most trusted ones take.",
+        "that there are parameters of take; weight: what the most trusted ones take.",
         default=VOTE,
         kind="choice",
         choices=(*MODEL_NAMES, *TOGETHER),
@@ -197,7 +197,6 @@ def family_of(network: ParameterSet | None = None) -> Family:
     models = MODEL_NAMES if network is None else network.models
     tried = (*models, VOTE) if len(models) > 1 else models
     if network is not None:
-        options["model"] = replace(options["model"], default=tried[-1])
         options["parameters"] = replace(options["parameters"], default=write_set(network))
 
     def decision(problem: Problem, *, progress: Progress | None = None, **given: Any) -> DecisionFunction:

@@ -12,6 +12,7 @@ from dashboard.domain.models import ModelName
 from dashboard.export import TARGETS
 from dashboard.models import deciding
 from dashboard.models.deciding import (
+    TOGETHER,
     Ensemble,
     completed_decision,
     covered_penalty,
@@ -117,10 +118,11 @@ def test_most_votes_win_and_trust_breaks_ties() -> None:
         model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust={"hockney": 1.0, "loggp": 0.0, "plogp": 1.0}))
 
 
-def test_a_vote_needs_two_models() -> None:
+@pytest.mark.parametrize("by", TOGETHER)
+def test_the_only_model_decides_alone(by: str) -> None:
     alone = ParameterSet("alone", {"hockney": HOCKNEY})
-    with pytest.raises(ModelError, match="a vote needs two models or more, but alone has hockney only"):
-        model_map(known(), P, SIZES, Ensemble(alone, "vote"))
+    maps = [model_map(known(), P, SIZES, Ensemble(alone, each)) for each in (by, "hockney")]
+    assert (maps[0].best == maps[1].best).all()
 
 
 def test_algorithms_are_not_chosen_where_they_do_not_work() -> None:

@@ -98,8 +98,8 @@ def test_a_method_of_the_sample_data_grows_as_it_must(fast_ethernet_bcast: xr.Da
     ("comm", "size", "time", "words"),
     [
         ([2, 4], [1, 2], [1.0, 1.0], "too few"),
-        ([2, 4, 8, 16], [8, 8, 8, 8], [1.0] * 4, "1 message sizes are too few"),
-        ([4, 4, 4, 4], [1, 2, 4, 8], [1.0] * 4, "1 communicator sizes"),
+        ([2, 4, 8, 16], [8, 8, 8, 8], [1.0] * 4, "1 message size: too few"),
+        ([4, 4, 4, 4], [1, 2, 4, 8], [1.0] * 4, "1 communicator size and"),
         ([2, 4, 8, 16], [1, 2, 4, 8], [1.0, 1.0, 0.0, 1.0], "a time is 0 s"),
     ],
 )
@@ -113,7 +113,7 @@ def test_methods_without_a_function_are_named_with_the_reason(fast_ethernet_bcas
     sparse = fast_ethernet_bcast.where(~linear | (fast_ethernet_bcast["comm_size"] == 16))
     functions, left_out = runtime_functions(sparse, ["linear", "binomial"])
     assert list(functions) == ["binomial"]
-    assert "1 communicator sizes" in left_out["linear"]
+    assert "1 communicator size and" in left_out["linear"]
 
 
 def test_unknown_names(fast_ethernet_bcast: xr.Dataset) -> None:

@@ -26,7 +26,6 @@ from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.campaigns.wish import make_plan
 from dashboard.benchmarks.libraries import library
 from dashboard.commands import text as cli_text
-from dashboard.commands import values as cli_values
 from dashboard.commands.bench.options import POINTS
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import say, show, working
@@ -73,9 +72,7 @@ def run(args: argparse.Namespace) -> None:
 def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, xr.Dataset]]:
     """All results, and those whose times can be trusted, without collectives that have none."""
     results = load(args)
-    names = (
-        cli_values.names(args.collective) if args.collective else [n for n in results.children if n != POINT_TO_POINT]
-    )
+    names = args.collective or [name for name in results.children if name != POINT_TO_POINT]
     cubes, trusted = {}, {}
     for name, cube in cubes_of(args, names, results).items():
         prepared = prepare(cube, ppn=args.ppn)

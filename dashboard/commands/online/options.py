@@ -28,7 +28,7 @@ def _simulate_options(simulate: argparse.ArgumentParser) -> None:
     simulate.add_argument("--seed", type=cli_values.seed, default=1, metavar="N", help="random seed (default 1)")
     simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="how many (default 8)")
     simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements for the scenario 'replay'")
-    simulate.add_argument("-c", "--collective", action="append", help="take this one; may be repeated")
+    cli_arguments.collectives(simulate)
     simulate.add_argument("--traces", metavar="FOLDER", help="write the timings as traces, as real runs leave them")
     _learning(simulate)
 
