@@ -196,7 +196,7 @@ def read_as(parameter: param.Parameter, text: str, between: str = ",") -> Any:
     if isinstance(parameter, param.Number):
         return float(text) if math.isfinite(float(text)) else _refuse(text)
     if isinstance(parameter.default, tuple) or isinstance(parameter, param.Tuple):
-        return tuple(text.split(between))
+        return tuple(filter(None, text.split(between)))
     if isinstance(parameter, param.Selector) and text not in parameter.objects:
         return next((each for each in parameter.objects if str(each).casefold() == text.casefold()), text)
     return text

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from dashboard.session.view import View
 
 
-#: A remark in a shell and in Python.
+#: Remarks in a shell and in Python.
+_EMPTY = "# No results are loaded yet: there is nothing to decide."
 _UNCHOSEN = "# Campaign B is not chosen yet: there is nothing to compare with."
 
 
@@ -225,8 +226,9 @@ def _own(state: State) -> tuple[str, str] | None:
     """The command and the Python of a page that says them itself, or whose own view they give; None of others."""
     if state.page == "Compare" and state.compare == "campaigns" and not state.against:
         return _UNCHOSEN, _UNCHOSEN
-    recipe = state.recipes.get(state.page)
-    return recipe if recipe is None or isinstance(recipe, tuple) else _deciding(recipe, state.results_id)
+    if (recipe := state.recipes.get(state.page)) is None:
+        return (_EMPTY, _EMPTY) if state.results is None else None
+    return recipe if isinstance(recipe, tuple) else _deciding(recipe, state.results_id)
 
 
 def _deciding(view: View, results_id: str) -> tuple[str, str]:

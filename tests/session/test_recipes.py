@@ -123,6 +123,12 @@ def test_nothing_is_said_of_a_campaign_that_is_not_chosen(state: State) -> None:
     assert as_python(state) == as_command(state)
 
 
+@pytest.mark.parametrize("page", ["Decisions", "Export", "Data"])
+def test_without_results_there_is_nothing_to_run(page: str) -> None:
+    empty = State(page=page)
+    assert as_command(empty) == as_python(empty) == "# No results are loaded yet: there is nothing to decide."
+
+
 def test_the_frontier(state: State, done: Run) -> None:
     state.param.update(page="Frontier", held_out="none", criterion="median")
     for name, collective in (("mine.conf", 7), ("of_alltoall.conf", 3)):

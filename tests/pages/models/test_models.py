@@ -193,6 +193,15 @@ def test_an_address_without_a_view_brings_back_how_the_page_begins(page: ModelsP
     assert state.to_query() == before
 
 
+def test_an_address_keeps_that_no_model_is_on_show(page: ModelsPage, state: State) -> None:
+    page.models.value = []
+    page._write()
+    other = sample_state(page="Models")
+    assert other.from_query(state.to_query()) == []
+    assert ModelsPage(other).choice.models == ()
+    assert other.notice == ""
+
+
 def test_a_bad_view_is_told_and_the_rest_is_used() -> None:
     state = sample_state()
     view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:-1;methods:linear,garland;bush:1"
