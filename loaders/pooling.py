@@ -114,7 +114,10 @@ def _median_and_deviation(samples: Samples, counts: Ints, at: Ints) -> tuple[Flo
 
 
 def pool(parts: list[Part], axes: Axes, samples: Samples | None) -> tuple[Floats, Floats, Floats]:
-    """Pool all rows of each cell: weighted mean, overall standard deviation, number of repetitions."""
+    """Pool all rows of each cell: weighted mean, overall standard deviation, number of repetitions.
+
+    Means of runs that tell no deviation of their own have that between the runs, and these count as repetitions.
+    """
     pieces = [(axes.places(p), p.time, p.time_std, p.repetitions) for p in parts]
     if samples is not None:
         time, std, count = _reduced(samples)
@@ -140,6 +143,9 @@ def _weighted(place: Ints, time: Floats, std: Floats, count: Floats, rows: Ints)
     size = len(rows)
     has_spread, counted = np.isfinite(std), np.isfinite(count) & (count > 0)
     weight = np.where(counted, count, 1.0)
+    # Runs that print their mean alone, as those of IMB, OSU and nccl-tests, are a repetition each.
+    runs = (np.bincount(place, ~has_spread & (weight > 1), size) == rows) & (rows > 1)
+    weight[runs[place]] = 1.0
     total = np.bincount(place, weight, size)
     # Rows that tell their spread and not their number stand for many, of each as many.
     many = np.bincount(place, has_spread & ~counted, size) > 0
@@ -148,7 +154,7 @@ def _weighted(place: Ints, time: Floats, std: Floats, count: Floats, rows: Ints)
         inner = np.where(has_spread, (weight - counted) * std**2, 0.0)
         squares = np.bincount(place, inner + weight * (time - mean[place]) ** 2, size)
         spread = np.sqrt(squares / (total - ~many))
-    # Means over repetitions whose spread is not printed do not tell it by how they differ.
+    # Beside others they do not tell how far their repetitions are apart.
     untold = np.bincount(place, ~has_spread & (weight > 1), size) > 0
     spread[untold | ((total < 2) & ~many)] = np.nan
     known = np.bincount(place, np.isfinite(count), size) == rows

@@ -180,10 +180,12 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
         untold = "comm_size" if "comm_size" in needs else "_" * (place in differ)
         known[place] = "nodes" if "ppn" in known or "comm_size" in known else untold
     if "comm_size" in needs and not {"comm_size", "nodes"} & set(known):
-        if len(numbers) != 1:
+        numbers = [place for place in numbers if not _counts_runs(columns[place])]
+        if len(numbers) > 1:
             return None
-        known[numbers[0]] = "comm_size"
-        unknown = [place for place in unknown if place != numbers[0]]
+        for place in numbers:
+            known[place] = "comm_size"
+        unknown = [place for place in unknown if place not in numbers]
     named = [place for place in unknown if not all(word.isdigit() and len(word) >= _DAY for word, _ in columns[place])]
     if "algorithm" in needs and "algorithm" not in known and named:
         known[named[0]] = "algorithm"
@@ -200,6 +202,12 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
 def _is_count(part: tuple[str, str]) -> bool:
     """Whether a part is a number that is no day."""
     return part[0].isascii() and part[0].isdigit() and len(part[0]) < _DAY
+
+
+def _counts_runs(column: Sequence[tuple[str, str]]) -> bool:
+    """Whether numbers are of runs, not of processes: from 0 on, or 1, 2, 3 and so on."""
+    numbers = {int(word) for word, _ in column}
+    return min(numbers) == 0 or (len(numbers) > 2 and numbers == set(range(1, len(numbers) + 1)))
 
 
 def _is_segment(word: str) -> bool:

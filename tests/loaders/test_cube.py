@@ -68,16 +68,17 @@ def test_beside_pooled_cells_what_was_measured_once_keeps_its_deviation_or_has_n
     assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 5.0, 4.0, 2.0, np.nan], nan_ok=True)
 
 
-def test_means_of_many_repetitions_do_not_tell_how_far_these_are_apart() -> None:
+def test_runs_that_print_their_mean_alone_are_repetitions() -> None:
     """As IMB, OSU and nccl-tests print them: 10 and 11, of 1000 repetitions each, are no 2000 half a second apart.
 
-    A deviation without a number stays, whatever else is measured twice.
+    What was run once tells no deviation, nor do means beside a row that tells its own; one without a number stays.
     """
-    spread = {"time_std": [np.nan, np.nan, 3.0], "repetitions": [1000, 1000, np.nan]}
-    cube = cube_of(algorithm="x", comm_size=2, message_size=[1, 1, 8], time=[10.0, 11.0, 7.0], **spread)
-    assert cube["time"].values.ravel().tolist() == [10.5, 7.0]
-    assert cube["time_std"].values.ravel().tolist() == pytest.approx([np.nan, 3.0], nan_ok=True)
-    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2000.0, np.nan], nan_ok=True)
+    measured = {"message_size": [1, 1, 2, 4, 4, 8], "time": [10.0, 11.0, 5.0, 3.0, 3.0, 7.0]}
+    std, count = [np.nan, np.nan, np.nan, np.nan, 1.0, 3.0], [1000, 3000, 1000, 10, 10, np.nan]
+    cube = cube_of(algorithm="x", comm_size=2, **measured, time_std=std, repetitions=count)
+    assert cube["time"].values.ravel().tolist() == [10.5, 5.0, 3.0, 7.0]
+    assert cube["time_std"].values.ravel().tolist() == pytest.approx([0.5**0.5, np.nan, np.nan, 3.0], nan_ok=True)
+    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 1000.0, 20.0, np.nan], nan_ok=True)
 
 
 def test_raw_samples_of_one_cell_pool_in_order() -> None:

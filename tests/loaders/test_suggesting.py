@@ -54,6 +54,13 @@ def test_names_tell_their_own_pattern(form: str, parts: list[tuple[object, ...]]
         assert left(pattern, ["algorithm", "comm_size"]) == []
 
 
+@pytest.mark.parametrize("runs", [(0, 1), (1, 2, 3)])
+def test_numbers_of_runs_are_not_taken_for_processes(runs: tuple[int, ...]) -> None:
+    pattern = suggested([f"bcast_{name}_{run}.out" for name in ("ring", "chain") for run in runs])
+    assert pattern == "bcast_{algorithm}_{campaign}.out"
+    assert left(pattern, ["algorithm", "comm_size"]) == ["comm_size"]
+
+
 def test_two_names_suffice_if_the_pattern_fits_more_than_half_of_all() -> None:
     names = ["bcast_ring_4.out", "bcast_chain_8.out"]
     assert suggested(names) == suggested([*names, "bcast-linear-2.out"]) == "bcast_{algorithm}_{comm_size}.out"
