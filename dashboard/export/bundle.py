@@ -42,7 +42,8 @@ def _part_lines(part: Part) -> Iterator[str]:
             rest = f", {format_count(cost.unmeasured, 'cell')} not measured" if cost.unmeasured else ""
             yield f"Penalty {title}: mean {cost.mean:.4g} %, median {cost.median:.4g} %, max {cost.max:.4g} %{rest}."
     if part.read is not None and part.cells:
-        yield f"Read back, the file decides {part.cells - part.otherwise} of {part.cells} measured cells as decided."
+        cells = format_count(part.cells, "measured cell")
+        yield f"Read back, the file decides {part.cells - part.otherwise:,} of {cells} as decided."
     for note in part.notes:
         yield f"Not as decided: {note}"
 

@@ -93,7 +93,7 @@ def _out_of_reach(region: Region, ranks: int) -> Region:
     needed = next((size for size in range(first, first + _FAR) if holds_for(region.bounds, size)), None)
     if needed is None:
         return replace(region, why_not="holds for no communicator of two or more processes")
-    return replace(region, why_not=f"needs {needed} processes; {ranks} are allowed (--ranks)", needs=needed)
+    return replace(region, why_not=f"needs {needed} processes, more than the {ranks} allowed (--ranks)", needs=needed)
 
 
 def _cells(collective: str, bounds: Bounds, comm_size: int, memory: int) -> tuple[list[Cell], str]:
@@ -106,7 +106,7 @@ def _cells(collective: str, bounds: Bounds, comm_size: int, memory: int) -> tupl
         return [], "holds for empty messages only, which are not sent"
     if first > most:
         held = buffer_bytes(Cell(collective, comm_size, int(first)))
-        return [], f"needs {held} bytes of buffers in each process; {memory} are allowed (--memory)"
+        return [], f"needs {held:,} B of buffers in each process, more than the {memory:,} B allowed (--memory)"
     last = high if high <= most else min(most, max(_FACTOR * first, _BEYOND))
     return [Cell(collective, comm_size, int(size)) for size in sorted({first, last})], ""
 

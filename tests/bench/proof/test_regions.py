@@ -49,17 +49,15 @@ def test_communicators_that_are_too_large_say_how_many_processes_they_need() -> 
     below, above = regions(Split((Test("comm_size", 15),), (Leaf(0), Leaf(1))))
     assert below.cells
     assert (above.cells, above.needs) == ((), 16)
-    assert above.why_not == "needs 16 processes; 8 are allowed (--ranks)"
+    assert above.why_not == "needs 16 processes, more than the 8 allowed (--ranks)"
     assert above.method == METHODS[1]
 
 
 def test_messages_that_are_too_large_say_how_many_bytes_they_need() -> None:
     _, large = regions(Split((Test("message_size", 1 << 20),), (Leaf(0), Leaf(1))))
     assert not large.cells
-    assert (
-        large.why_not
-        == f"needs {2 * ((1 << 20) + 1)} bytes of buffers in each process; {MEMORY} are allowed (--memory)"
-    )
+    held = f"{2 * ((1 << 20) + 1):,} B of buffers in each process"
+    assert large.why_not == f"needs {held}, more than the {MEMORY:,} B allowed (--memory)"
 
 
 def test_one_process_and_empty_messages_send_nothing() -> None:
