@@ -48,7 +48,7 @@ def _too_large(proof: Proof) -> list[str]:
             needs.setdefault(verdict.region.collective, []).append(verdict.region.needs)
     return [
         f"{name}: {format_count(len(each), 'region')} not run: {format_range(min(each), max(each))} processes or more "
-        f"needed, more than the {proof.ranks} allowed (--ranks)"
+        f"needed, {proof.ranks} allowed (--ranks)"
         for name, each in needs.items()
     ]
 

@@ -141,7 +141,7 @@ def test_the_report_tells_all_of_it() -> None:
     text = "\n".join(lines_of(proof(GOOD, OTHER, FAR)))
     assert "3 to 8" in text
     assert "seen: pipeline, at 4 processes, 10 B" in text
-    assert "bcast: 1 region not run: 16 processes or more needed, more than the 8 allowed (--ranks)" in text
+    assert "bcast: 1 region not run: 16 processes or more needed, 8 allowed (--ranks)" in text
     assert text.endswith("NOT PROVEN: 3 regions: 1 proven, 1 other, 1 not run")
     assert lines_of(proof(GOOD, FAR))[-1] == "PROVEN WHERE RUN: 2 regions: 1 proven, 1 not run"
     assert lines_of(proof(GOOD))[-1] == "PROVEN: 1 region: 1 proven"
