@@ -8,6 +8,7 @@ import xarray as xr
 
 from dashboard.models.errors import ModelError
 from dashboard.models.pingpong import (
+    GAP_SHARE,
     PingPong,
     hockney_of,
     parameters_of_pingpong,
@@ -36,6 +37,8 @@ def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:
     loggp, plogp = network.of("loggp"), network.of("plogp")
     # What a ping-pong does measure holds, however it was divided.
     assert loggp.latency + 2 * loggp.overhead == pytest.approx(50e-6)
+    assert loggp.gap_per_byte == network.of("hockney").beta
+    assert loggp.gap == pytest.approx(GAP_SHARE * 50e-6)
     assert plogp.message_time(SIZES) == pytest.approx(measured.time)
     assert network.provenance["sources"] == ["here"]
     assert any("Table 4.13" in note for note in network.provenance["assumed"])
