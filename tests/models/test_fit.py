@@ -149,6 +149,12 @@ def test_a_time_rests_on_a_parameter_of_which_only_one_end_is_known() -> None:
     assert wide.gap == pytest.approx((*PLOGP.gap[:-1], 2 * PLOGP.gap[-1]))
     (where,) = resting(network, "plogp", lambda each: pipeline.predict(each, 2, sizes, 0)).values()
     assert where.tolist() == [False, False, True]
+    # The first may be as small as the overheads that it covers.
+    first = {"plogp": {"intervals": {gap_at(PLOGP.sizes[0]): [0.0, None]}}}
+    narrow, _ = (each for _, each in others_of(ParameterSet("mine", known, {"fits": first}), "plogp"))
+    least = max(PLOGP.send_overhead[0], PLOGP.receive_overhead[0])
+    assert narrow.gap == (least, *PLOGP.gap[1:])
+    assert least < PLOGP.gap[0]
 
 
 def test_a_few_wild_times_change_little() -> None:

@@ -136,6 +136,7 @@ def test_records_of_ranks_say_which_pairs_of_a_grid_share_a_node(results: dict[s
     assert nodes_recorded("", 4) is None
     assert shares(Grid.of("2x2"), [0, 1, 0, 1]) == [1, 0]
     rows = summary(results["bcast"], LINEAR, (0, 1e9))
+    assert {row["sizes"] for row in rows} == {results["bcast"].sizes["message_size"]}
     # One process on each of 16 nodes.
     assert {tuple(row["within_nodes"]) for row in rows} == {(0, 0)}
     smp = results["bcast"].assign_attrs(rank_nodes="a 0-3, b 4-7, c 8-11, d 12-15")
