@@ -22,6 +22,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Variants
 from dashboard.benchmarks.ranks.selection import Selection
 from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.export.components import BELOW_COPIES
 from dashboard.export.rules.given import read_beside
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.measuring import launching
@@ -138,7 +139,7 @@ def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_
     rules.write_text(TUNED)
     rules.with_name("rules-han.conf").write_text(HAN.replace("1\n0 tuned", "2\n0 han\n100000 tuned"))
     files = [str(rules), "--han", str(rules.with_name("rules-han.conf"))]
-    order = [sys.executable, "-m", "dashboard.cli", "lint", *files, "--over", results, "--json"]
+    order = [sys.executable, "-m", "dashboard.cli", "lint", *files, "--over", results, "--keep-doubtful", "--json"]
     said = json.loads(subprocess.run(order, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     used = ["--folder", str(tmp_path / "used"), *grid, *how, "--launches", "1", "--keep-doubtful", "--json"]
     in_an_allocation(slow, tmp_path, "tune-check", *files, *used)
@@ -152,8 +153,8 @@ def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_
     penalty = 100 * (scaled / np.min(list(times.values()), axis=0) - 1)
     acted = said["penalty"]["bcast"]["acted"]
     assert acted["unmeasured"] == 0
-    # How much HAN loses over these wires depends on the machine that emulates them: 82 and 87 % were seen on one.
-    assert acted["max"] > 50
+    # Seven messages from one node instead of a pipeline, over so slow wires.
+    assert acted["max"] > 100
     assert penalty.max() == pytest.approx(acted["max"], rel=0.25)
     assert abs(penalty.min() - acted["min"]) < 20
 
@@ -193,7 +194,7 @@ def test_what_is_preloaded_leaves_the_communicators_that_han_makes_for_others_as
         rank = line.split("]")[0]
         if match := re.search(r"new communicator: (.*) \(cid", line):
             made[rank] = match[1]
-        if re.search(r"selecting +adapt, priority +100, ", line):
+        if re.search(rf"selecting +adapt, priority +{BELOW_COPIES}, ", line):
             raised.add(re.sub(r" \d+ ", " ", made[rank]))
     assert raised == {"MPI COMMUNICATOR CREATE FROM 0"}, output
 
