@@ -163,7 +163,7 @@ def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_
 def test_tuned_across_nodes_both_files_are_proven_compared_and_kept(slow: Slurm, tmp_path: Path) -> None:
     grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--sizes", "8-1MiB:x32"]
     output = in_an_allocation(
-        slow, tmp_path, "tune", str(tmp_path / "t"), *grid, "--budget", "60s", "--launches", "2", "--unchecked"
+        slow, tmp_path, "tune", str(tmp_path / "t"), *grid, "--budget", "150s", "--launches", "2", "--unchecked"
     )
     assert "proven: " in output
     bundle = tmp_path / "t" / "bundle"
