@@ -104,7 +104,8 @@ def test_states_of_slurm_are_seen_in_time_and_two_campaigns_run_at_once(
     times.append(seen_after(slurm, page, waiting, "CANCELLED", "cancelled"))
 
     start(served, page, "late", "12 s")
-    start(served, page, "broken")
+    # By itself it would ask for more than the hour that the partition allows, and never start.
+    start(served, page, "broken", "30 min")
     broken, late = Campaign(tmp_path / "broken"), Campaign(tmp_path / "late")
     times.append(seen_after(slurm, page, broken, "RUNNING", "running"))
     for name in ("broken", "late"):
